@@ -1,0 +1,270 @@
+"""The one place that reads and writes JSON text in Arrow columns.
+
+Decoding a row through `datasets` costs 300-470 us, reading the raw text and parsing it with orjson about a tenth of
+that, and most stages need only one or two columns. So columns are built from JSON text, read as JSON text, and parsed
+here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from datasets import Dataset, DatasetInfo, Features, Json, List, Value
+
+from whileai_hf.errors import DataError
+from whileai_hf.rows.canonical import canonical, dumps, loads
+from whileai_hf.rows.features import known_features
+
+
+Feature = Any  # datasets has no common base class for its feature types
+
+# Rows per batch when a Dataset is read row by row: keeps the decoded part of a large Dataset to a few megabytes.
+READ_BATCH = 1000
+
+
+def json_array(texts: Sequence[bytes | str | None]) -> pa.Array:
+    """An `arrow.json` column from JSON texts (`None` for an absent cell)."""
+    return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
+
+
+def json_list_array(cells: Sequence[Sequence[bytes | str] | None]) -> pa.Array:
+    """A list-of-`arrow.json` column; each cell is a sequence of JSON texts, or `None`."""
+    offsets: list[int | None] = []
+    flat: list[bytes | str] = []
+    for cell in cells:
+        offsets.append(None if cell is None else len(flat))
+        if cell is not None:
+            flat.extend(cell)
+    offsets.append(len(flat))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), json_array(flat))
+
+
+def _is_json(feature: Feature) -> bool:
+    return isinstance(feature, Json)
+
+
+def _is_json_list(feature: Feature) -> bool:
+    return isinstance(feature, List) and isinstance(feature.feature, Json)
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinities are absent numbers; every other float of a typed column is kept to the last bit."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
+    """
+    Python values to an Arrow array of the given feature.
+
+    Args:
+        values (`Sequence[Any]`):
+            One value per row.
+        feature (`datasets` feature):
+            `Json()`, `List(Json())` or any other feature.
+
+    Returns:
+        `pyarrow.Array`: Json cells hold canonical JSON text.
+    """
+    if _is_json(feature):
+        return json_array([None if value is None else dumps(value) for value in values])
+    if _is_json_list(feature):
+        return json_list_array([None if cell is None else [dumps(item) for item in cell] for cell in values])
+    if isinstance(feature, Value):
+        return pa.array([canonical(v) if isinstance(v, str) else _finite(v) for v in values], feature.pa_type)
+    return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)
+
+
+def _decoder(kind: pa.DataType) -> Callable[[pa.Array], list[Any]]:
+    if isinstance(kind, pa.JsonType):
+        return _decode_json
+    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and isinstance(kind.value_type, pa.JsonType):
+        return _decode_json_list
+    return _decode_plain
+
+
+def _parse_all(texts: list[str | None]) -> list[Any]:
+    """Parses a run of cells; equal neighbours (the tools of one agent) are parsed once and shared."""
+    out: list[Any] = []
+    last_text: str | None = None
+    last: Any = None
+    for text in texts:
+        if text is None:
+            out.append(None)
+        elif text == last_text:
+            out.append(last)
+        else:
+            last_text, last = text, loads(text)
+            out.append(last)
+    return out
+
+
+def _decode_json(array: pa.Array) -> list[Any]:
+    return _parse_all(array.storage.to_pylist())
+
+
+def _decode_json_list(array: pa.Array) -> list[Any]:
+    # One parse per cell, not per element: the elements are joined to one JSON array first.
+    cells = array.cast(pa.list_(pa.string())).to_pylist()
+    return _parse_all([None if cell is None else "[" + ",".join(cell) + "]" for cell in cells])
+
+
+def _decode_plain(array: pa.Array) -> list[Any]:
+    return array.to_pylist()
+
+
+def decode_column(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """
+    An Arrow column as Python values, JSON cells parsed.
+
+    Cells with equal text next to each other may be the same object: treat them as read-only.
+    """
+    decode = _decoder(column.type)
+    if isinstance(column, pa.ChunkedArray):
+        return [value for chunk in column.chunks for value in decode(chunk)]
+    return decode(column)
+
+
+def decode_table(table: pa.Table, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of an Arrow table as dicts, [`READ_BATCH`] at a time."""
+    names = list(table.column_names if columns is None else columns)
+    for start in range(0, table.num_rows, READ_BATCH):
+        batch = table.slice(start, READ_BATCH)
+        decoded = [decode_column(batch.column(name)) for name in names]
+        for values in zip(*decoded, strict=True):
+            yield dict(zip(names, values, strict=True))
+
+
+def arrow_table(dataset: Dataset) -> pa.Table:
+    """The rows of a Dataset as raw Arrow, whatever its format and after any `select` or `shuffle`."""
+    if dataset._indices is None:
+        return dataset.data.table
+    table = dataset.with_format("arrow")[:]
+    if not isinstance(table, pa.Table):
+        raise DataError(f"expected an Arrow table from the Dataset, got {type(table).__name__}")
+    return table
+
+
+def arrow_column(dataset: Dataset, name: str) -> pa.ChunkedArray:
+    """One column of a Dataset as raw Arrow."""
+    if dataset._indices is None:
+        return dataset.data.table.column(name)
+    return arrow_table(dataset.select_columns([name])).column(name)
+
+
+def dataset_from_table(table: pa.Table, features: Features, description: str = "") -> Dataset:
+    """A Dataset over an Arrow table that already has the storage types of `features`."""
+    return Dataset(table.replace_schema_metadata(None), info=DatasetInfo(features=features, description=description))
+
+
+def infer_feature(values: Sequence[Any]) -> Feature:
+    """
+    The feature of a column nobody declared: plain Arrow types where Arrow agrees on one, `Json` for nested values.
+
+    Args:
+        values (`Sequence[Any]`):
+            All values of the column.
+
+    Returns:
+        `datasets` feature: `Value(...)`, `List(Value(...))`, `List(Json())` or `Json()`. A column that mixes numbers
+        and text becomes strings.
+    """
+    present = [value for value in values if value is not None]
+    if any(isinstance(value, dict) for value in present):
+        return Json()
+    if any(isinstance(value, list | tuple) for value in present):
+        if not all(isinstance(value, list | tuple) for value in present):
+            return Json()
+        items = [item for value in present for item in value]
+        inner = infer_feature(items)
+        return List(inner) if isinstance(inner, Value) else List(Json())
+    if all(isinstance(value, str) for value in present):
+        return Value("string")
+    if all(isinstance(value, bool) for value in present):
+        return Value("bool")
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in present):
+        fits = all(-(1 << 63) <= value < (1 << 63) for value in present)
+        return Value("int64") if fits else Value("string")
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
+        return Value("float64")
+    return Value("string")
+
+
+def _as_declared(values: Sequence[Any], feature: Feature) -> Sequence[Any]:
+    """Values of a mixed column as text, since the column was inferred to be one of strings."""
+    if isinstance(feature, Value) and feature.dtype == "string":
+        return [value if value is None or isinstance(value, str) else str(value) for value in values]
+    return values
+
+
+def to_dataset(rows: Sequence[dict[str, Any]], features: Features | None = None) -> Dataset:
+    """
+    Row dicts to a Dataset: known columns get their declared type, foreign ones are kept with an inferred type.
+
+    Args:
+        rows (`Sequence[dict]`):
+            Row dicts; keys may differ from row to row.
+        features (`datasets.Features`, *optional*):
+            Columns that must exist, in this order, even when no row has them.
+
+    Returns:
+        `datasets.Dataset`: One row per dict, cells in canonical form.
+    """
+    declared = features or Features({})
+    names = dict.fromkeys([*declared, *(key for row in rows for key in row)])
+    known = {**known_features(), **declared}
+    final: dict[str, Feature] = {}
+    arrays: dict[str, pa.Array] = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        final[name], arrays[name] = _encode_foreign(name, values, known.get(name))
+    return dataset_from_table(pa.table(arrays), Features(final))
+
+
+def _encode_foreign(name: str, values: Sequence[Any], declared: Feature | None) -> tuple[Feature, pa.Array]:
+    """Encodes with the declared feature, or an inferred one where the values do not fit (a foreign `tools` string)."""
+    if declared is not None:
+        try:
+            return declared, encode_column(values, declared)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+            pass  # somebody else's column of the same name: infer instead
+    feature = infer_feature(values)
+    try:
+        return feature, encode_column(_as_declared(values, feature), feature)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        raise DataError(f"column {name!r} cannot be stored in a Dataset: {error}") from error
+
+
+def add_columns(dataset: Dataset, columns: dict[str, Any], features: dict[str, Feature] | None = None) -> Dataset:
+    """
+    A Dataset with columns added or replaced.
+
+    Args:
+        dataset (`datasets.Dataset`):
+            Any Dataset; its `info.description` (the run report) is kept.
+        columns (`dict[str, Sequence | pyarrow.Array]`):
+            One value per row each; lists are encoded, Arrow arrays taken as they are.
+        features (`dict`, *optional*):
+            Feature of each new column; a known column keeps its declared type, others are inferred.
+
+    Returns:
+        `datasets.Dataset`: A new Dataset over the same memory for the untouched columns.
+    """
+    table = arrow_table(dataset)
+    final = dict(dataset.features)
+    known = {**known_features(), **(features or {})}
+    for name, values in columns.items():
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            feature, array = known.get(name) or Features.from_arrow_schema(pa.schema({name: values.type}))[name], values
+        else:
+            feature, array = _encode_foreign(name, values, known.get(name))
+        if len(array) != table.num_rows:
+            raise DataError(f"column {name!r} has {len(array)} values for {table.num_rows} rows; give one per row")
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, array)
+        else:
+            table = table.append_column(name, array)
+        final[name] = feature
+    return dataset_from_table(table, Features(final), dataset.info.description)

@@ -1,0 +1,99 @@
+"""The local memory of runs, by `run_id`: the report, the task details only a judge may see, and the rows themselves.
+
+It lives in the assets cache of `huggingface_hub` (`HF_ASSETS_CACHE`), next to what other libraries keep there. Rows
+that are loaded on another machine find nothing here, which is the point: the privileged part never travels with them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import orjson
+from huggingface_hub import cached_assets_path
+
+from whileai_hf.errors import DataError
+from whileai_hf.store.journal import Journal, read_lines
+
+
+_RUN_ID = re.compile(r"[\w.-]+")
+_REPORT = "report.json"
+_PRIVILEGED = "privileged.jsonl"
+
+
+def run_folder(run_id: str) -> Path:
+    """The folder of a run, made when absent."""
+    if not _RUN_ID.fullmatch(run_id):
+        raise DataError(f"run_id {run_id!r} cannot name a folder; expected letters, digits, '.', '_' or '-'")
+    return Path(cached_assets_path("whileai_hf", namespace="runs", subfolder=run_id))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file in one step: a reader sees the old or the new content, never half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
+
+
+def write_report(run_id: str, report: dict[str, Any]) -> None:
+    """Keeps a run's report."""
+    replace_file(run_folder(run_id) / _REPORT, orjson.dumps(report))
+
+
+def read_report(run_id: str) -> dict[str, Any] | None:
+    """A run's report, `None` when this machine has not seen the run."""
+    path = run_folder(run_id) / _REPORT
+    if not path.exists():
+        return None
+    report: dict[str, Any] = orjson.loads(path.read_bytes())
+    return report
+
+
+class PrivilegedWriter:
+    """
+    Keeps the privileged part of a run's tasks as they are drawn.
+
+    Args:
+        run_id (`str`):
+            The run.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self._journal = Journal(run_folder(run_id) / _PRIVILEGED)
+
+    def add(self, tasks: Iterable[tuple[str | None, str, Any, Any]]) -> None:
+        """Appends `(scenario_id, prompt, privileged, expected_calls)` of some tasks in one write."""
+        lines = [orjson.dumps(task) for task in tasks]
+        if lines:
+            self._journal.append(b"\n".join(lines))
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._journal.close()
+
+
+def read_privileged(run_id: str) -> dict[tuple[str | None, str], dict[str, Any]]:
+    """
+    What a run's judge may see beyond its rows.
+
+    Args:
+        run_id (`str`):
+            The run.
+
+    Returns:
+        `dict`: `(scenario_id, prompt)` to `{"privileged": ..., "expected_calls": ...}`; empty when this machine has
+        not seen the run.
+    """
+    path = run_folder(run_id) / _PRIVILEGED
+    if not path.exists():
+        return {}
+    found: dict[tuple[str | None, str], dict[str, Any]] = {}
+    for line in read_lines(path):
+        scenario_id, prompt, privileged, expected_calls = orjson.loads(line)
+        found[scenario_id, prompt] = {"privileged": privileged, "expected_calls": expected_calls}
+    return found

@@ -23,8 +23,9 @@ _HUGE = 1e16
 _SIGNIFICANT_HUGE = "%.9g"
 _INT64_MIN, _UINT64_MAX = -(1 << 63), (1 << 64) - 1
 
-# Numbers that may not be canonical yet: long digit runs, exponents, negative zero. A hit inside a string only costs time.
-_SUSPECT = re.compile(rb"[:,\[]-?(?:[\d.]{10,}|[\d.]+[eE]|0\.0[,}\]])")
+# Numbers that may not be canonical yet: long digit runs, exponents, negative zero. A hit inside a string costs time
+# and nothing else.
+_SUSPECT = re.compile(rb"(?:^|[:,\[])-?(?:[\d.]{10,}|[\d.]+[eE]|0\.0(?:[,}\]]|$))")
 
 
 def canonical_float(value: float) -> float | None:
@@ -81,7 +82,9 @@ def canonical(value: Any) -> Any:
     if isinstance(value, float):
         return canonical_float(value)
     if isinstance(value, dict):
-        return {key if type(key) is str and key.isascii() else _text(str(key)): canonical(v) for key, v in value.items()}
+        return {
+            key if type(key) is str and key.isascii() else _text(str(key)): canonical(v) for key, v in value.items()
+        }
     if isinstance(value, list | tuple):
         return [canonical(item) for item in value]
     if isinstance(value, set | frozenset):

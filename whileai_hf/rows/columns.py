@@ -42,11 +42,11 @@ def json_list_array(cells: Sequence[Sequence[bytes | str] | None]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), json_array(flat))
 
 
-def _is_json(feature: Feature) -> bool:
+def is_json(feature: Feature) -> bool:
     return isinstance(feature, Json)
 
 
-def _is_json_list(feature: Feature) -> bool:
+def is_json_list(feature: Feature) -> bool:
     return isinstance(feature, List) and isinstance(feature.feature, Json)
 
 
@@ -68,9 +68,9 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
     Returns:
         `pyarrow.Array`: Json cells hold canonical JSON text.
     """
-    if _is_json(feature):
+    if is_json(feature):
         return json_array([None if value is None else dumps(value) for value in values])
-    if _is_json_list(feature):
+    if is_json_list(feature):
         return json_list_array([None if cell is None else [dumps(item) for item in cell] for cell in values])
     if isinstance(feature, Value):
         return pa.array([canonical(v) if isinstance(v, str) else _finite(v) for v in values], feature.pa_type)
@@ -257,7 +257,10 @@ def add_columns(dataset: Dataset, columns: dict[str, Any], features: dict[str, F
     known = {**known_features(), **(features or {})}
     for name, values in columns.items():
         if isinstance(values, pa.Array | pa.ChunkedArray):
-            feature, array = known.get(name) or Features.from_arrow_schema(pa.schema({name: values.type}))[name], values
+            feature, array = (
+                known.get(name) or Features.from_arrow_schema(pa.schema({name: values.type}))[name],
+                values,
+            )
         else:
             feature, array = _encode_foreign(name, values, known.get(name))
         if len(array) != table.num_rows:

@@ -103,7 +103,9 @@ def _one_split(loaded: Dataset | DatasetDict, name: str) -> Dataset:
         return next(iter(loaded.values()))
     if "train" in loaded:
         return loaded["train"]
-    raise DataError(f"{name} has the splits {', '.join(loaded)}; pick one with load_dataset(..., split=...) and pass it")
+    raise DataError(
+        f"{name} has the splits {', '.join(loaded)}; pick one with load_dataset(..., split=...) and pass it"
+    )
 
 
 def _open_name(source: str | PathLike[str]) -> Dataset | list[Row]:
@@ -118,7 +120,9 @@ def _open_name(source: str | PathLike[str]) -> Dataset | list[Row]:
         return _read_json(path) if path.suffix == ".json" else read_jsonl(path)
     name = str(source)
     if not _REPO_ID.fullmatch(name):
-        raise SourceNotFoundError(f"{name!r} is not an existing path and cannot be a dataset repo id; check the spelling")
+        raise SourceNotFoundError(
+            f"{name!r} is not an existing path and cannot be a dataset repo id; check the spelling"
+        )
     try:
         return _one_split(load_dataset(name), name)
     except (DatasetNotFoundError, HfHubHTTPError, OfflineModeIsEnabled, ConnectionError, FileNotFoundError) as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from whileai_hf.store.journal import Journal, read_lines
 
 _RUN_ID = re.compile(r"[\w.-]+")
 _REPORT = "report.json"
-_PRIVILEGED = "privileged.jsonl"
+_PRIVILEGED = "privileged-"
 
 
 def run_folder(run_id: str) -> Path:
@@ -61,16 +60,16 @@ class PrivilegedWriter:
     Args:
         run_id (`str`):
             The run.
+        name (`str`):
+            Names the task set: runs that differ in nothing else share a `run_id` and keep these files side by side.
     """
 
-    def __init__(self, run_id: str) -> None:
-        self._journal = Journal(run_folder(run_id) / _PRIVILEGED)
+    def __init__(self, run_id: str, name: str) -> None:
+        self._journal = Journal(run_folder(run_id) / f"{_PRIVILEGED}{name}.jsonl")
 
-    def add(self, tasks: Iterable[tuple[str | None, str, Any, Any]]) -> None:
-        """Appends `(scenario_id, prompt, privileged, expected_calls)` of some tasks in one write."""
-        lines = [orjson.dumps(task) for task in tasks]
-        if lines:
-            self._journal.append(b"\n".join(lines))
+    def add(self, line: bytes) -> None:
+        """Appends the JSON text of `[scenario_id, prompt, privileged, expected_calls]`."""
+        self._journal.append(line)
 
     def close(self) -> None:
         """Closes the file."""
@@ -89,11 +88,9 @@ def read_privileged(run_id: str) -> dict[tuple[str | None, str], dict[str, Any]]
         `dict`: `(scenario_id, prompt)` to `{"privileged": ..., "expected_calls": ...}`; empty when this machine has
         not seen the run.
     """
-    path = run_folder(run_id) / _PRIVILEGED
-    if not path.exists():
-        return {}
     found: dict[tuple[str | None, str], dict[str, Any]] = {}
-    for line in read_lines(path):
-        scenario_id, prompt, privileged, expected_calls = orjson.loads(line)
-        found[scenario_id, prompt] = {"privileged": privileged, "expected_calls": expected_calls}
+    for path in sorted(run_folder(run_id).glob(f"{_PRIVILEGED}*.jsonl")):
+        for line in read_lines(path):
+            scenario_id, prompt, privileged, expected_calls = orjson.loads(line)
+            found[scenario_id, prompt] = {"privileged": privileged, "expected_calls": expected_calls}
     return found

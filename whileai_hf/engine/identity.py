@@ -1,0 +1,42 @@
+"""What a run is called: equal inputs give an equal `run_id`, on every machine and at any concurrency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whileai_hf.actors import agent_id
+from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.rows.rng import digest
+from whileai_hf.spec import AgentSpec
+
+
+# Knobs that shape the rows of a given task, and those that only shape which tasks are drawn.
+_PLAYING = ("seed", "max_turns")
+_DRAWING = ("mode", "fault_rate")
+
+
+def run_id(agent: Any, spec: AgentSpec, config: SimulationConfig, drawn: bool) -> str:
+    """
+    Name of a run.
+
+    Args:
+        agent (`Callable`):
+            The agent; it enters by name and source, not by its state.
+        spec ([`AgentSpec`]):
+            Tools and prompt.
+        config ([`SimulationConfig`]):
+            Concurrency and output do not enter.
+        drawn (`bool`):
+            Whether the tasks are drawn under these knobs, or given by the caller.
+
+    Returns:
+        `str`: `"run-"` and 12 hexadecimal characters.
+    """
+    parts: list[object] = [spec.sha, agent_id(agent), *(getattr(config, name) for name in _PLAYING)]
+    parts.append(sorted((config.sampling or {}).items()))
+    parts.append(None if config.execute is None else agent_id(config.execute))
+    if drawn:
+        topology = config.topology()
+        parts += [getattr(config, name) for name in _DRAWING]
+        parts += [topology.rows, topology.situations, topology.phrasings, topology.repeats, list(config.seeds)]
+    return "run-" + digest(*parts, length=12)

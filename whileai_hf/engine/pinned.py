@@ -1,0 +1,75 @@
+"""Tasks the caller gives: a task Dataset, an earlier run, a list or a path, played again as they are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any
+
+from datasets import Features
+
+from whileai_hf.engine.rollout import foreign_features
+from whileai_hf.errors import DataError
+from whileai_hf.rows import group_keys, view
+from whileai_hf.rows.features import known_features, task_features
+from whileai_hf.rows.identity import TaskKey
+from whileai_hf.rows.view import Row, RowView
+from whileai_hf.store import read_privileged
+
+
+@dataclasses.dataclass(frozen=True)
+class PinnedTasks:
+    """
+    Tasks in the order given.
+
+    `repeats` is how often the source ran its most repeated prompt, `None` when it is a task set and not a run.
+    """
+
+    tasks: list[Row]
+    repeats: int | None
+    foreign: Features
+
+
+def pin(source: Any) -> PinnedTasks:
+    """
+    Tasks out of any rows.
+
+    Args:
+        source (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
+            Task rows, or rollouts of an earlier run (each prompt once; what only a judge may see is read back from
+            the run store).
+
+    Raises:
+        [`DataError`]: A row without a prompt.
+    """
+    rows = view(source)
+    prompts = rows.require("prompt", "name the ask 'prompt'")
+    for index, prompt in enumerate(prompts):
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise DataError(f"task {index} has the prompt {prompt!r}; expected the words of an ask")
+    ran = rows.has("final_text") or rows.has("steps")
+    # What a run did and what was thought of it is about its own rollouts, not about the tasks.
+    names = [name for name in rows.columns if not ran or _describes_task(name)]
+    keys = group_keys(rows)
+    counts = Counter(keys)
+    first: dict[tuple[TaskKey, str], Row] = {}
+    for key, row in zip(keys, rows.rows(names), strict=True):
+        first.setdefault(key, row)
+    tasks = list(first.values())
+    if ran:
+        _restore_privileged(rows, tasks)
+    foreign = Features({name: feature for name, feature in foreign_features(rows).items() if name in names})
+    return PinnedTasks(tasks, max(counts.values()) if ran else None, foreign)
+
+
+def _describes_task(name: str) -> bool:
+    return name in task_features() or name not in known_features()
+
+
+def _restore_privileged(rows: RowView, tasks: list[Row]) -> None:
+    known: dict[tuple[Any, str], Row] = {}
+    for run in dict.fromkeys(rows.column("run_id")):
+        if run:
+            known.update(read_privileged(run))
+    for task in tasks:
+        task.update(known.get((task.get("scenario_id"), task["prompt"]), {}))

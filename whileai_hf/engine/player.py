@@ -1,0 +1,160 @@
+"""One rollout: a task goes in, a row comes out, whatever the agent does.
+
+A bad rollout is data, not a crash: an agent that raises or answers in the wrong shape gives a row whose
+`rollout_status` says so and whose `error` keeps the first words of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from datasets import Features
+
+from whileai_hf.actors import Agent, Played, adapt, agent_id
+from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.errors import AgentError
+from whileai_hf.rows import task_key
+from whileai_hf.rows.encoder import Cells, RowEncoder
+from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
+from whileai_hf.rows.rng import digest
+from whileai_hf.sandbox import ActiveRollout, Session, activate
+from whileai_hf.spec import AgentSpec
+
+
+Task = Mapping[str, Any]
+
+# Characters of an error message kept on a row: enough for the first line of a traceback, not a page of HTML.
+_ERROR_CHARS = 500
+# Columns of a task that a rollout carries on as they are.
+_CARRIED = tuple(name for name in task_features() if name in rollout_features() and name != "schema_version")
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayedRow:
+    """An encoded row, and what the run counts of it."""
+
+    task: Task
+    cells: Cells
+    line: bytes
+    status: str
+    error: str | None
+    tools_called: tuple[str, ...]
+    faults_fired: tuple[str, ...]
+
+
+class Player:
+    """
+    Plays tasks with one agent.
+
+    Args:
+        agent (`Callable`):
+            The agent, see [`actors`].
+        spec ([`AgentSpec`]):
+            Its tools and system prompt.
+        config ([`SimulationConfig`]):
+            `max_turns`, `sampling`, `execute` and `repeats` are read.
+        run_id (`str`):
+            Stamped on every row.
+        foreign (`datasets.Features`, *optional*):
+            Columns of the tasks that are not part of the schema; carried onto the rows.
+    """
+
+    def __init__(
+        self, agent: Any, spec: AgentSpec, config: SimulationConfig, run_id: str, foreign: Features | None = None
+    ) -> None:
+        self.agent: Agent = adapt(agent)
+        self.spec = spec
+        self.config = config
+        foreign = foreign or Features({})
+        self.features = Features({**rollout_features(), **foreign})
+        self.encoder = RowEncoder(self.features)
+        self._carried = (*_CARRIED, *foreign)
+        identity = agent_id(agent)
+        policy = f"{identity.split('#')[0]}@{digest(spec.system_prompt, length=16)}"
+        self._system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt else []
+        constant = {
+            "schema_version": SCHEMA_VERSION,
+            "run_id": run_id,
+            "tools": spec.openai_tools(),
+            "model_version": (config.sampling or {}).get("model") or identity,
+            "policy_version": policy,
+            "sampling": config.sampling,
+            "group_planned_k": config.topology().repeats,
+            "lineage": {"system_prompt_sha": digest(spec.system_prompt, length=16)},
+        }
+        self._constant = {name: self.encoder.encode_cell(name, value) for name, value in constant.items()}
+
+    def _start(self, task: Task, index: int) -> ActiveRollout:
+        seed = task.get("seed")
+        session = Session(
+            self.spec.tools,
+            seed=self.config.seed if seed is None else seed,
+            scenario_id=str(task_key(task)),
+            prompt=task["prompt"],
+            world_state=task.get("world_state") or "unspecified",
+            faults=task.get("faults"),
+            execute=self.config.execute,
+        )
+        return ActiveRollout(task=task, rollout_index=index, seed=session.seed, session=session)
+
+    def play(self, item: tuple[Task, int]) -> tuple[PlayedRow, bool]:
+        """Plays `(task, rollout_index)` with a sync agent on the calling thread."""
+        task, index = item
+        rollout = self._start(task, index)
+        with activate(rollout):
+            try:
+                played = self.agent.run(
+                    task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
+                )
+            except AgentError as error:
+                return self._failed(rollout, "invalid", str(error))
+            except Exception as error:
+                return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
+        return self._row(rollout, played)
+
+    async def play_async(self, item: tuple[Task, int]) -> tuple[PlayedRow, bool]:
+        """Plays `(task, rollout_index)` with an async agent."""
+        task, index = item
+        rollout = self._start(task, index)
+        with activate(rollout):
+            try:
+                played = await self.agent.arun(
+                    task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
+                )
+            except AgentError as error:
+                return self._failed(rollout, "invalid", str(error))
+            except Exception as error:
+                return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
+        return self._row(rollout, played)
+
+    def _failed(self, rollout: ActiveRollout, status: str, error: str) -> tuple[PlayedRow, bool]:
+        user = [{"role": "user", "content": rollout.task["prompt"]}]
+        empty = Played(steps=[], final_text="", finish_reason="error", messages=user, extra={})
+        return self._row(rollout, empty, status, error[:_ERROR_CHARS])
+
+    def _row(
+        self, rollout: ActiveRollout, played: Played, status: str = "ok", error: str | None = None
+    ) -> tuple[PlayedRow, bool]:
+        task = rollout.task
+        row = {name: task.get(name) for name in self._carried}
+        extra = dict(played.extra)
+        fired = rollout.session.fired
+        row.update(
+            messages=[*self._system, *played.messages],
+            steps=played.steps,
+            final_text=played.final_text,
+            finish_reason=played.finish_reason,
+            rollout_index=rollout.rollout_index,
+            rollout_status=status,
+            error=error,
+            faults_fired=fired,
+            seeded=extra.pop("seeded", None),
+            usage=extra.pop("usage", None),
+            metadata=extra or None,
+        )
+        cells, line = self.encoder.encode(row, self._constant)
+        called = tuple(step["tool"] for step in played.steps if "tool" in step)
+        record = PlayedRow(task, cells, line, status, error, called, tuple(fault["kind"] for fault in fired))
+        return record, status == "ok"

@@ -1,0 +1,83 @@
+"""Rows to disk as they land: a line in the journal first, then a batch in an Arrow file.
+
+The journal is what survives a crash; the Arrow file is what the finished Dataset maps into memory, so that a long run
+holds no more than one batch of rows.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+from datasets import Dataset, DatasetInfo
+
+from whileai_hf.rows.encoder import Cells, RowEncoder
+from whileai_hf.store import Journal, run_folder
+
+
+# Rows per Arrow record batch: small enough to forget, large enough that a column costs little per row.
+BATCH_ROWS = 1000
+# Bytes of rows after which a batch is written early: an Arrow string column holds at most 2 GiB.
+BATCH_BYTES = 64 << 20
+_DATASET = "rollouts.arrow"
+_JOURNAL = "rollouts.jsonl"
+
+
+class Recorder:
+    """
+    Takes encoded rows, gives a Dataset.
+
+    Args:
+        run_id (`str`):
+            Names the folder in the local run store.
+        encoder ([`RowEncoder`]):
+            Knows the columns.
+        output (`str`, *optional*):
+            Where the journal goes; without it, into the run store.
+    """
+
+    def __init__(self, run_id: str, encoder: RowEncoder, output: str | None = None) -> None:
+        folder = run_folder(run_id)
+        self._encoder = encoder
+        self.journal = Journal(output or folder / _JOURNAL)
+        self._target = folder / _DATASET
+        # A file of its own until it is whole: an earlier Dataset of the same run may still be mapped by somebody.
+        handle, name = tempfile.mkstemp(dir=folder, prefix="rollouts-", suffix=".arrow.tmp")
+        os.close(handle)
+        self._temporary = Path(name)
+        self._cells: list[Cells] = []
+        self._bytes = 0
+        self._writer = pa.ipc.new_stream(str(self._temporary), encoder.table([]).schema)
+
+    def add(self, cells: Cells, line: bytes) -> None:
+        """Writes one row."""
+        self.journal.append(line)
+        self._cells.append(cells)
+        self._bytes += len(line)
+        if len(self._cells) >= BATCH_ROWS or self._bytes >= BATCH_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._cells:
+            self._writer.write_table(self._encoder.table(self._cells))
+            self._cells, self._bytes = [], 0
+
+    def dataset(self, description: str) -> Dataset:
+        """Closes the files and opens what was written as a Dataset."""
+        self._flush()
+        self.close()
+        os.replace(self._temporary, self._target)
+        info = DatasetInfo(features=self._encoder.features, description=description)
+        return Dataset.from_file(str(self._target), info=info)
+
+    def close(self) -> None:
+        """Closes the files; the journal keeps its rows."""
+        self._writer.close()
+        self.journal.close()
+
+    def discard(self) -> None:
+        """Closes the files and removes the unfinished Arrow file (after an error)."""
+        self.close()
+        self._temporary.unlink(missing_ok=True)

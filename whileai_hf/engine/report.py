@@ -1,0 +1,158 @@
+"""What a run was and how it went."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from typing import Any
+
+from datasets import Dataset
+
+from whileai_hf.engine.player import PlayedRow
+from whileai_hf.errors import DataError
+from whileai_hf.rows import Report, task_key
+from whileai_hf.rows.identity import TaskKey
+from whileai_hf.store import read_report
+
+
+# `info.description` may hold several documents after a concatenation; datasets joins them like this.
+_JOINT = "\n\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class RunReport(Report):
+    """Report of a simulation, found again with [`run_report`]."""
+
+    run_id: str
+    mode: str
+    agent: str
+    spec: dict[str, Any]
+    """`name`, `tools` (OpenAI shape), `system_prompt` and `sha`."""
+    seed: int
+    knobs: dict[str, Any]
+    n_rows: int
+    """Rows in the Dataset."""
+    budget: int
+    """Rows asked for."""
+    shortfall: int
+    """Rows asked for and not delivered."""
+    n_situations: int
+    n_prompts: int
+    k: int
+    """Rollouts planned for each prompt."""
+    stopped_because: str
+    """`budget`, `tasks_done`, `situations_exhausted` or `agent_failed`."""
+    search: dict[str, Any]
+    """`agent_errors`, `first_agent_error` and `groups` (`complete` and `partial` groups of repeats)."""
+    coverage: dict[str, Any] | None
+    """Pairs of axis values covered by the rows; `None` for pinned tasks."""
+    faults: dict[str, Any]
+    """`scheduled` and `fired`: rows with a planned fault and faults that fired, by kind."""
+    tools_called: dict[str, int]
+    """Calls by tool; a tool nobody called stands with 0."""
+    seconds: float
+    warnings: list[str]
+    degraded: list[str]
+    """What ran below its usual quality (none of it offline)."""
+
+    def __str__(self) -> str:
+        rate = self.n_rows / self.seconds if self.seconds else 0.0
+        lines = [
+            f"{self.n_rows} rows of {self.budget} ({self.mode}, k={self.k}): {self.n_situations} situations, "
+            f"{self.n_prompts} prompts, {self.seconds:.1f} s ({rate:.0f} rows/s), "
+            f"stopped because: {self.stopped_because}"
+        ]
+        if self.coverage:
+            covered, total = self.coverage["pairs_covered"], self.coverage["pairs_total"]
+            lines.append(f"axis pairs covered: {covered} of {total} ({covered / total:.0%})" if total else "")
+        scheduled, fired = sum(self.faults["scheduled"].values()), sum(self.faults["fired"].values())
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(self.faults["fired"].items()))
+        lines.append(f"faults: scheduled on {scheduled} rows, fired {fired} times" + (f" ({kinds})" if kinds else ""))
+        if self.search["agent_errors"]:
+            lines.append(f"lost: {self.search['agent_errors']} rollouts, first: {self.search['first_agent_error']}")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join(line for line in lines if line)
+
+
+class Tally:
+    """Counts rollouts as they are accepted, in task order."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.errors = 0
+        self.first_error: str | None = None
+        self.dimensions: dict[TaskKey, dict[str, str] | None] = {}
+        self.prompts: Counter[tuple[TaskKey, str]] = Counter()
+        self.fired: Counter[str] = Counter()
+        self.scheduled: Counter[str] = Counter()
+        self.tools: Counter[str] = Counter()
+
+    def add(self, row: PlayedRow) -> None:
+        """Counts a row."""
+        key = task_key(row.task)
+        self.rows += 1
+        self.dimensions.setdefault(key, row.task.get("scenario_dimensions"))
+        self.prompts[key, row.task["prompt"]] += 1
+        self.tools.update(row.tools_called)
+        self.fired.update(row.faults_fired)
+        self.scheduled.update(plan["kind"] for plan in (row.task.get("faults") or {}).values())
+
+    def lose(self, error: str | None) -> None:
+        """Counts a lost rollout; the first error, in task order, is kept."""
+        self.errors += 1
+        self.first_error = self.first_error or error
+
+    def groups(self, k: int) -> dict[str, int]:
+        """Groups of repeats by whether they have all their `k` rollouts."""
+        complete = sum(count >= k for count in self.prompts.values())
+        return {"complete": complete, "partial": len(self.prompts) - complete}
+
+
+def parse_reports(description: str) -> list[dict[str, Any]]:
+    """The run reports in a Dataset's description."""
+    found = []
+    for document in (description or "").split(_JOINT):
+        if document.startswith('{"run_id"'):
+            found.append(json.loads(document))
+    return found
+
+
+def run_report(data: Dataset) -> RunReport:
+    """
+    The report of the run a Dataset came from.
+
+    Args:
+        data (`datasets.Dataset`):
+            Rows of a run, also after `select`, `filter`, `map` or grading.
+
+    Returns:
+        [`RunReport`]: From the Dataset itself, else from this machine's run store by the rows' `run_id`.
+
+    Raises:
+        [`DataError`]: The rows name no run, several runs, or a run this machine has not seen.
+
+    Examples:
+    ```python
+    >>> import whileai_hf as wai
+    >>> tools = [{"name": "get_order", "parameters": {"type": "object", "properties": {}}}]
+    >>> data = wai.simulate(wai.seeded_agent(tools), tools=tools, budget=4)
+    >>> wai.run_report(data).stopped_because
+    'budget'
+
+    ```
+    """
+    found = parse_reports(data.info.description)
+    names = data.unique("run_id") if "run_id" in data.column_names and len(data) else []
+    if len(names) > 1:
+        raise DataError(
+            f"the rows come from {len(names)} runs ({', '.join(map(str, names))}); filter one of them first"
+        )
+    for report in found:
+        if not names or report["run_id"] == names[0]:
+            return RunReport(**report)
+    stored = read_report(names[0]) if names and names[0] else None
+    if stored is None:
+        which = f"run {names[0]}" if names and names[0] else "these rows, which name no run"
+        raise DataError(f"no report found for {which}: not in the Dataset and not in this machine's run store")
+    return RunReport(**stored)

@@ -1,0 +1,139 @@
+"""The map function that plays an agent: `tasks.map(Rollout(agent), batched=True)`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+import pyarrow as pa
+from datasets import Features
+
+from whileai_hf.actors import agent_id
+from whileai_hf.actors.loop import background_loop
+from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, make_config
+from whileai_hf.engine.identity import run_id
+from whileai_hf.engine.player import PlayedRow, Player
+from whileai_hf.engine.pool import OrderedQueue, run_tasks, run_threads
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.rows.columns import infer_feature
+from whileai_hf.rows.features import known_features
+from whileai_hf.rows.hashing import register_hash
+from whileai_hf.rows.view import Row, RowView
+from whileai_hf.spec import AgentSpec
+from whileai_hf.spec.given import as_spec
+
+
+Batch = Mapping[str, Sequence[Any]] | pa.Table
+
+
+def play_all(player: Player, items: Any, wanted: int, losses_allowed: int) -> OrderedQueue[Any, PlayedRow]:
+    """Starts the workers that play `items`; read the rows with `.results()`."""
+    queue: OrderedQueue[Any, PlayedRow] = OrderedQueue(iter(items), wanted, losses_allowed)
+    # More workers than rows would only cost their start.
+    workers = min(player.config.concurrency, wanted)
+    if player.agent.is_async:
+        run_tasks(queue, player.play_async, workers, background_loop())
+    else:
+        run_threads(queue, player.play, workers)
+    return queue
+
+
+def foreign_features(view: RowView) -> Features:
+    """Columns of the tasks that the row schema does not know, with their types."""
+    names = [name for name in view.columns if name not in known_features()]
+    if isinstance(view.source, pa.Table):
+        return Features.from_arrow_schema(pa.schema([view.source.schema.field(name) for name in names]))
+    if isinstance(view.source, Sequence):
+        return Features({name: infer_feature(view.column(name)) for name in names})
+    return Features({name: view.source.features[name] for name in names})
+
+
+class Rollout:
+    """
+    Plays an agent on tasks: a function from a batch of tasks to a batch of rollouts, `k` per task.
+
+    It works in `Dataset.map(..., batched=True)` as it stands, also with `num_proc`. A rollout that fails gives a row
+    too: its `rollout_status` is `"error"` (the agent raised) or `"invalid"` (it answered in the wrong shape).
+
+    Args:
+        agent (`Callable`):
+            `message -> {"steps": [...], "final_text": str}` or `(messages, tools) -> assistant message`, sync or
+            async.
+        spec ([`AgentSpec`] or path, *optional*):
+            The agent's tools and prompt; or pass `tools` and `system_prompt`.
+        tools (`list`, *optional*):
+            Tools in any shape [`AgentSpec`] reads.
+        system_prompt (`str`, *optional*, defaults to `""`):
+            The agent's system prompt.
+        k (`int`, *optional*, defaults to `1`):
+            Rollouts per task.
+        keep_privileged (`bool`, *optional*, defaults to `False`):
+            Keep the tasks' `privileged` column on the rows. Only for a chain of maps on this machine: a Dataset that
+            is pushed must not have it.
+        **knobs:
+            Fields of [`SimulationConfig`]: `seed`, `concurrency`, `max_turns`, `sampling`, `execute`.
+
+    Examples:
+    ```python
+    >>> from whileai_hf.engine import Rollout
+    >>> tools = [{"name": "get_order", "parameters": {"type": "object", "properties": {}}}]
+    >>> play = Rollout(lambda message: {"steps": [], "final_text": "Hello."}, tools=tools)
+    >>> play({"prompt": ["Hi"]})["final_text"]
+    ['Hello.']
+
+    ```
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        spec: Any = None,
+        *,
+        tools: Any = None,
+        system_prompt: str = "",
+        k: int = 1,
+        keep_privileged: bool = False,
+        config: SimulationConfig | None = None,
+        **knobs: Unpack[SimulationKnobs],
+    ) -> None:
+        if not callable(agent):
+            raise ConfigurationError(f"agent={agent!r} is not callable; pass a function from a message to a rollout")
+        self.agent = agent
+        self.spec: AgentSpec = as_spec(spec, tools=tools, system_prompt=system_prompt)
+        config = make_config(config, knobs)
+        self.config = dataclasses.replace(config, repeats=k, budget=config.budget or max(k, 1))
+        self.keep_privileged = keep_privileged
+        self.run_id = run_id(agent, self.spec, self.config, drawn=False)
+
+    def __call__(self, batch: Batch) -> Any:
+        """A batch of tasks to a batch of rollouts, in the same kind of container."""
+        table = batch if isinstance(batch, pa.Table) else getattr(batch, "pa_table", None)
+        tasks = RowView(table if table is not None else _rows(batch))
+        foreign = foreign_features(tasks)
+        if self.keep_privileged and tasks.has("privileged"):
+            foreign["privileged"] = known_features()["privileged"]
+        player = Player(self.agent, self.spec, self.config, self.run_id, foreign)
+        k = self.config.repeats or 1
+        items = [(task, index) for task in tasks.rows() for index in range(k)]
+        queue = play_all(player, items, len(items), len(items) + 1)
+        cells = [row.cells for row in queue.results()]
+        result = player.encoder.table(cells)
+        if table is not None:
+            return result
+        view = RowView(result)
+        return {name: view.column(name) for name in view.columns}
+
+    def hash_state(self) -> list[object]:
+        """What decides the rows: enters the fingerprint of `Dataset.map` in place of the object itself."""
+        return [self.run_id, self.spec.sha, agent_id(self.agent), self.config.repeats, self.keep_privileged]
+
+
+register_hash(Rollout)
+
+
+def _rows(batch: Mapping[str, Sequence[Any]]) -> list[Row]:
+    if "prompt" not in batch:
+        have = ", ".join(batch) or "none"
+        raise ConfigurationError(f"the tasks have no column 'prompt' (columns: {have}); name the ask 'prompt'")
+    return [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]

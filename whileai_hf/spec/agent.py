@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -113,7 +114,7 @@ class AgentSpec:
         return cls(read, system_prompt, clauses, rubric, asks(seeds, "seeds"), name, warnings)
 
     @classmethod
-    def load(cls, path: str | Path) -> AgentSpec:
+    def load(cls, path: str | os.PathLike[str]) -> AgentSpec:
         """
         The spec in a folder or file.
 
@@ -185,33 +186,42 @@ class AgentSpec:
 
 
 def as_spec(
-    spec: AgentSpec | Mapping[str, Any] | str | Path | None = None, *, tools: Any = None, system_prompt: str = ""
+    spec: AgentSpec | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    *,
+    tools: Any = None,
+    system_prompt: str = "",
 ) -> AgentSpec:
     """
-    The spec a caller means by `spec`, or by `tools` and `system_prompt`.
+    The spec behind the arguments of a public function.
 
     Args:
         spec ([`AgentSpec`], `dict`, `str` or `Path`, *optional*):
             A spec, its parts as a dict (`tools`, `policy`, ...), or the folder or file it is in.
         tools (`list`, *optional*):
-            Tools, when there is no `spec`.
+            Tools in any shape [`AgentSpec.from_tools`] reads; instead of `spec`, or in place of the spec's tools.
         system_prompt (`str`, *optional*, defaults to `""`):
-            The prompt, when there is no `spec`.
+            The prompt; instead of `spec`, or in place of the spec's prompt.
 
     Returns:
         [`AgentSpec`]: The spec.
 
     Raises:
-        SpecError: When both ways are used at once, or neither.
+        SpecError: When nothing that describes an agent was given.
     """
     if spec is None:
         return AgentSpec.from_tools(tools, system_prompt)
-    if tools is not None or system_prompt:
-        raise SpecError("both spec and tools/system_prompt were given; pass the spec, or its parts, not both.")
-    if isinstance(spec, AgentSpec):
+    if isinstance(spec, (str, os.PathLike)):
+        spec = AgentSpec.load(spec)
+    elif isinstance(spec, Mapping) and spec.keys() & {"tools", "policy", "system_prompt"}:
+        spec = AgentSpec._from_parts(spec_keys(dict(spec), Path("spec")), "agent")
+    if not isinstance(spec, AgentSpec):
+        raise SpecError(f"spec is {spec!r:.60}; pass an AgentSpec, a folder or a file, or a list of tools as tools=.")
+    if tools is None and not system_prompt:
         return spec
-    if isinstance(spec, (str, Path)):
-        return AgentSpec.load(spec)
-    if isinstance(spec, Mapping) and spec.keys() & {"tools", "policy", "system_prompt"}:
-        return AgentSpec._from_parts(spec_keys(dict(spec), Path("spec")), "agent")
-    raise SpecError(f"spec is {spec!r:.60}; expected an AgentSpec, a path, or tools=[...] for a list of tools.")
+    return AgentSpec.from_tools(
+        spec.tools if tools is None else tools,
+        system_prompt or spec.system_prompt,
+        rubric=spec.rubric,
+        seeds=spec.seeds,
+        name=spec.name,
+    )

@@ -1,0 +1,63 @@
+# Plain pip on Linux and macOS. `make demo` and `make test` need nothing but Python 3.11+ and a package index.
+#   PYTHON=python3.12 make test      another interpreter
+#   TORCH=torch make test            whatever torch build pip prefers (the default is one that exists as a CPU build)
+
+PYTHON ?= python3
+TORCH  ?= torch==2.13.0
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+CODE   := whileai_hf tests recipes trainers
+
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test quality style slow bench clean
+
+help:
+	@echo "make demo     the main job, offline, on the sample agent (seconds, no torch)"
+	@echo "make test     install the dev extra, lint, type-check, run the tests"
+	@echo "make quality  lint, format check, types"
+	@echo "make style    format and fix what ruff can fix"
+	@echo "make slow     the tests marked slow"
+	@echo "make bench    the benchmark programs, one JSON line each"
+	@echo "make clean    remove the virtual environment and caches"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$(PYTHON) is older than Python 3.11; run: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: an install is repeated only when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# torch by itself first: asked for within the extra, pip may pick gigabytes of CUDA.
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/whileai-hf demo
+
+test: quality
+	$(BIN)/python -m pytest -q
+
+quality: $(VENV)/.installed-dev
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy
+
+style: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -m slow --timeout 1800
+
+bench: $(VENV)/.installed-dev
+	@for program in import_time simulate latency; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-out

@@ -1,0 +1,94 @@
+"""This library behind the functions of a side-by-side benchmark: plain Python in and out.
+
+A function that is missing here is reported as skipped. `prepare_rows` runs outside the clock: it builds the Dataset
+that a user of the library would already have.
+"""
+
+import logging
+import warnings
+
+from datasets import Dataset, disable_progress_bars
+
+
+warnings.simplefilter("ignore")
+disable_progress_bars()
+logging.getLogger("whileai_hf").setLevel(logging.ERROR)
+
+MODULE = "whileai_hf"
+DIST = "whileai-hf"
+
+
+def _wai():
+    import whileai_hf
+
+    return whileai_hf
+
+
+def prepare_rows(rows):
+    """The rows as a Dataset, with the library's own types."""
+    return _wai().open_rows(rows)
+
+
+def seeded_agent(tools):
+    """The sample agent with labelled misbehaviour."""
+    return _wai().seeded_agent(tools)
+
+
+def _headline(data: Dataset):
+    report = _wai().run_report(data)
+    return len(data), report.stopped_because, len(data.unique("prompt"))
+
+
+def simulate(agent, *, tools, policy, mode="explore", budget, k=None, concurrency=None, seed=0, reproducible=False):
+    """-> (rows, why it stopped, distinct prompts)."""
+    knobs = {"repeats": k} if k else {}
+    if concurrency:
+        knobs["concurrency"] = concurrency
+    data = _wai().simulate(
+        agent,
+        tools=tools,
+        system_prompt=policy,
+        mode=mode,
+        budget=budget,
+        seed=seed,
+        reproducible=reproducible,
+        **knobs,
+    )
+    return _headline(data)
+
+
+def simulate_asks(agent, asks, *, tools, policy, k, how="tasks", concurrency=None):
+    """`k` rollouts of each ask, given as pinned tasks or as the caller's own seeds -> as `simulate`."""
+    knobs = {"concurrency": concurrency} if concurrency else {}
+    if how == "tasks":
+        tasks = [{"task_id": f"task-{index}", "prompt": ask} for index, ask in enumerate(asks)]
+        data = _wai().simulate(agent, tools=tools, system_prompt=policy, tasks=tasks, repeats=k, mode="rl", **knobs)
+    else:
+        data = _wai().simulate(
+            agent, tools=tools, system_prompt=policy, seeds=asks, repeats=k, mode="rl", budget=len(asks) * k, **knobs
+        )
+    return _headline(data)
+
+
+def run_judge(rows, judge):
+    """-> rows that came back."""
+    return len(_wai().run_judge(rows, judge))
+
+
+def pass_at(rows):
+    """-> (pass@1, its interval, pass^k, pass@k)."""
+    found = _wai().pass_at(rows)
+    return found.pass_at_1, found.ci95, found.pass_pow_k, found.pass_at_k
+
+
+def optimize_rl(rows):
+    """-> rows kept."""
+    kept, _ = _wai().optimize(rows, mode="rl")
+    return len(kept)
+
+
+def export_training(rows, path, *, tools, policy):
+    """Writes the SFT training file -> its rows. Tools and prompt ride on the rows already."""
+    data = _wai().to_trl(rows, "sft")
+    data.to_json(path)
+    return len(data)

@@ -1,0 +1,97 @@
+"""The lazy root: what it costs, what it names, and that no import can shadow a name."""
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import whileai_hf as wai
+
+
+HEAVY = ("datasets", "numpy", "torch", "transformers", "trl", "pyarrow", "huggingface_hub")
+MOST_NAMES = 45
+IMPORT_SECONDS = 0.060
+HELP_SECONDS = 0.300
+MODULES_BY_NAME = {"verify"}
+
+
+def _run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def _fastest(code: str, times: int = 7) -> float:
+    """Wall time of the fastest run: the others measure what else the machine was doing."""
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        _run(code)
+        found.append(time.perf_counter() - started)
+    return min(found)
+
+
+def test_import_is_light():
+    loaded = _run(f"import whileai_hf, sys; print([m for m in {HEAVY} if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_import_is_fast():
+    assert _fastest("import whileai_hf") - _fastest("pass") < IMPORT_SECONDS
+
+
+def test_help_is_light_and_fast():
+    code = (
+        "import sys, whileai_hf.cli as c\n"
+        "try: c.main(['simulate', '--help'])\n"
+        "except SystemExit: pass\n"
+        f"print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stderr.strip() == "[]"
+    assert _fastest("import whileai_hf.cli as c\ntry: c.main(['--help'])\nexcept SystemExit: pass", 5) < HELP_SECONDS
+
+
+def test_every_name_loads():
+    assert len(wai.__all__) <= MOST_NAMES
+    assert set(wai.__all__) == {*wai._EXPORTS, "__version__"}
+    for name in wai.__all__:
+        assert getattr(wai, name) is getattr(wai, name)
+    assert set(wai.__all__) <= set(dir(wai))
+
+
+def test_type_checkers_see_the_same_names():
+    source = Path(wai.__file__).read_text(encoding="utf-8")
+    block = source[source.index("if TYPE_CHECKING:") : source.index("__version__ =")]
+    assert set(wai._EXPORTS) <= set(re.findall(r"\w+", block))
+    rooms = block[block.index("(") : block.index(")\n    from")]
+    assert set(wai._ROOMS) <= set(re.findall(r"\w+", rooms))
+
+
+def test_rooms_are_attributes():
+    code = "import whileai_hf as wai\nfor r in wai._ROOMS: assert getattr(wai, r).__name__ == 'whileai_hf.' + r"
+    _run(code)
+
+
+def test_unknown_name_is_an_attribute_error():
+    assert not hasattr(wai, "simulat")
+
+
+def test_functions_stay_functions():
+    """A module of the same name must not take a function's place, in whatever order things are imported."""
+    for module in pkgutil.walk_packages(wai.__path__, "whileai_hf."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in wai.__all__:
+        value = getattr(wai, name)
+        assert isinstance(value, ModuleType) == (name in MODULES_BY_NAME), name
+    for room in wai._ROOMS:
+        front = getattr(wai, room)
+        shadowed = [
+            name
+            for name in getattr(front, "__all__", ())
+            if isinstance(getattr(front, name), ModuleType) and name not in MODULES_BY_NAME
+        ]
+        assert not shadowed, room

@@ -1,0 +1,149 @@
+"""Simulate, grade, measure and select tool-using agent rollouts as plain `datasets.Dataset` objects.
+
+The names below are those a person needs to walk the loop once; everything else is reached through its room
+(`wai.measure`, `wai.score.verify`, ...). All of them load on first use: importing this package imports none of
+datasets, numpy or torch. To add a name, add it to `_EXPORTS` and to the `TYPE_CHECKING` block, both sorted by room.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+
+TYPE_CHECKING = False  # what type checkers take for true; importing typing would cost more than the rest of this file
+if TYPE_CHECKING:
+    from whileai_hf import (  # noqa: F401 (the rooms, for type checkers)
+        actors,
+        cli,
+        engine,
+        errors,
+        export,
+        measure,
+        rows,
+        sandbox,
+        scenarios,
+        score,
+        select,
+        spec,
+        stats,
+        store,
+    )
+    from whileai_hf.actors import ScriptedModel, seeded_agent
+    from whileai_hf.engine import Rollout, SimulationConfig, run_report, simulate
+    from whileai_hf.errors import ConfigurationError, DataError, WhileaiError
+    from whileai_hf.export import to_trl
+    from whileai_hf.measure import group_signal, pass_at
+    from whileai_hf.rows import open_rows, task_key
+    from whileai_hf.rows.schema import from_row, to_row
+    from whileai_hf.rows.validation import validate
+    from whileai_hf.sandbox import current_rollout, world
+    from whileai_hf.scenarios import coverage, situations
+    from whileai_hf.score import Score, failed_traces, grade, grade_report, passes, run_judge, verify
+    from whileai_hf.select import optimize
+    from whileai_hf.spec import AgentSpec, Tool
+
+
+__version__ = "0.1.0"
+
+_ROOMS = (
+    "actors",
+    "cli",
+    "engine",
+    "errors",
+    "export",
+    "measure",
+    "rows",
+    "sandbox",
+    "scenarios",
+    "score",
+    "select",
+    "spec",
+    "stats",
+    "store",
+)
+
+# public name -> where it lives; "module:" alone is the module itself
+_EXPORTS = {
+    "ScriptedModel": "whileai_hf.actors:ScriptedModel",
+    "seeded_agent": "whileai_hf.actors:seeded_agent",
+    "Rollout": "whileai_hf.engine:Rollout",
+    "SimulationConfig": "whileai_hf.engine:SimulationConfig",
+    "run_report": "whileai_hf.engine:run_report",
+    "simulate": "whileai_hf.engine:simulate",
+    "ConfigurationError": "whileai_hf.errors:ConfigurationError",
+    "DataError": "whileai_hf.errors:DataError",
+    "WhileaiError": "whileai_hf.errors:WhileaiError",
+    "to_trl": "whileai_hf.export:to_trl",
+    "group_signal": "whileai_hf.measure:group_signal",
+    "pass_at": "whileai_hf.measure:pass_at",
+    "open_rows": "whileai_hf.rows:open_rows",
+    "task_key": "whileai_hf.rows:task_key",
+    "from_row": "whileai_hf.rows.schema:from_row",
+    "to_row": "whileai_hf.rows.schema:to_row",
+    "validate": "whileai_hf.rows.validation:validate",
+    "current_rollout": "whileai_hf.sandbox:current_rollout",
+    "world": "whileai_hf.sandbox:world",
+    "coverage": "whileai_hf.scenarios:coverage",
+    "situations": "whileai_hf.scenarios:situations",
+    "Score": "whileai_hf.score:Score",
+    "failed_traces": "whileai_hf.score:failed_traces",
+    "grade": "whileai_hf.score:grade",
+    "grade_report": "whileai_hf.score:grade_report",
+    "passes": "whileai_hf.score:passes",
+    "run_judge": "whileai_hf.score:run_judge",
+    "verify": "whileai_hf.score.verify:",
+    "optimize": "whileai_hf.select:optimize",
+    "AgentSpec": "whileai_hf.spec:AgentSpec",
+    "Tool": "whileai_hf.spec:Tool",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; see dir({__name__})")
+    module, _, attribute = _EXPORTS[name].partition(":")
+    value = getattr(import_module(module), attribute) if attribute else import_module(module)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
+
+
+__all__ = [
+    "AgentSpec",
+    "ConfigurationError",
+    "DataError",
+    "Rollout",
+    "Score",
+    "ScriptedModel",
+    "SimulationConfig",
+    "Tool",
+    "WhileaiError",
+    "__version__",
+    "coverage",
+    "current_rollout",
+    "failed_traces",
+    "from_row",
+    "grade",
+    "grade_report",
+    "group_signal",
+    "open_rows",
+    "optimize",
+    "pass_at",
+    "passes",
+    "run_judge",
+    "run_report",
+    "seeded_agent",
+    "simulate",
+    "situations",
+    "task_key",
+    "to_row",
+    "to_trl",
+    "validate",
+    "verify",
+    "world",
+]

@@ -1,0 +1,114 @@
+"""One function per command: it calls the library with what was parsed, prints, and returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from datasets import Dataset
+
+import whileai_hf as wai
+from whileai_hf.cli.files import check_output, json_text, load_object, write_rows
+from whileai_hf.cli.knobs import config_from
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.export import export_report
+from whileai_hf.rows import Report, open_rows
+from whileai_hf.score import verify
+
+
+# What --verify names; `regex` takes its pattern after a colon.
+_VERIFIERS = ("exact_match", "includes", "json_valid", "regex:PATTERN")
+
+
+def simulate(args: argparse.Namespace) -> int:
+    """`whileai-hf simulate`: plays the agent and writes the rows as they land."""
+    if args.spec is None:
+        raise ConfigurationError("simulate needs --spec: a folder or file with the agent's tools and system prompt")
+    config = config_from(args, wai.SimulationConfig)
+    spec = wai.AgentSpec.load(args.spec)
+    agent = wai.seeded_agent(spec.openai_tools()) if args.agent == "seeded" else load_object(args.agent, "--agent")
+    rows = wai.simulate(agent, spec, tasks=args.tasks, config=config)
+    _show(args, wai.run_report(rows), rows=None)
+    where = f"wrote {len(rows)} rows to {args.output}" if args.output else "not kept: pass --output rows.jsonl"
+    _note(args, where)
+    return 0
+
+
+def grade(args: argparse.Namespace) -> int:
+    """`whileai-hf grade`: a verdict on every row."""
+    check_output(args.output)
+    graded = wai.grade(
+        args.data, judge=_judge(args), tasks=args.tasks, timeout=args.timeout, concurrency=args.concurrency
+    )
+    _show(args, wai.grade_report(graded), graded)
+    return 0
+
+
+def _judge(args: argparse.Namespace) -> Any:
+    if (args.judge is None) == (args.verify is None):
+        raise ConfigurationError(f"grade needs one of --judge MODULE:ATTR and --verify ({', '.join(_VERIFIERS)})")
+    if args.judge is not None:
+        return load_object(args.judge, "--judge")
+    name, _, pattern = args.verify.partition(":")
+    if name == "exact_match":
+        return verify.ExactMatch(field=args.field)
+    if name == "includes":
+        return verify.Includes(field=args.field)
+    if name == "json_valid":
+        return verify.JSONValid()
+    if name == "regex" and pattern:
+        return verify.Regex(pattern)
+    raise ConfigurationError(f"--verify {args.verify}: expected one of {', '.join(_VERIFIERS)}")
+
+
+def measure(args: argparse.Namespace) -> int:
+    """`whileai-hf measure`: pass rates with intervals, and a gate for continuous integration."""
+    report = wai.pass_at(open_rows(args.data), k=args.k, threshold=args.threshold)
+    _show(args, report, rows=None)
+    if args.fail_under is None:
+        return 0
+    low = None if report.ci95 is None else report.ci95[0]
+    if low is not None and low >= args.fail_under:
+        _note(args, f"passed: the pass@1 interval starts at {low:.3f}, not under {args.fail_under}")
+        return 0
+    # A gate that cannot tell must not pass: too few tasks for an interval is a failure, and says so.
+    reason = "there is no pass@1 interval" if low is None else f"the pass@1 interval starts at {low:.3f}"
+    print(f"whileai-hf: failed: {reason}, and --fail-under asks for {args.fail_under}", file=sys.stderr)
+    return 1
+
+
+def select(args: argparse.Namespace) -> int:
+    """`whileai-hf select`: the rows worth training on."""
+    check_output(args.output)
+    rows, report = wai.optimize(open_rows(args.data), mode=args.mode)
+    _show(args, report, rows)
+    return 0
+
+
+def export(args: argparse.Namespace) -> int:
+    """`whileai-hf export`: a Dataset in the shape a TRL trainer takes."""
+    check_output(args.output)
+    rows = wai.to_trl(open_rows(args.data), args.format)
+    _show(args, export_report(rows), rows)
+    return 0
+
+
+def _show(args: argparse.Namespace, report: Report, rows: Dataset | None) -> None:
+    print(json_text(report.to_dict()) if args.json else report)
+    if rows is not None:
+        _write(args, rows)
+
+
+def _write(args: argparse.Namespace, rows: Dataset) -> None:
+    if args.output is None:
+        _note(args, f"not kept: pass --output to keep the {len(rows)} rows")
+    elif len(rows):
+        _note(args, f"wrote {len(rows)} rows to {write_rows(rows, args.output)}")
+    else:
+        _note(args, f"no rows: {args.output} was not written")
+
+
+def _note(args: argparse.Namespace, text: str) -> None:
+    # With --json, standard output is the report and nothing else.
+    print(text, file=sys.stderr if args.json else sys.stdout)

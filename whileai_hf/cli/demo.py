@@ -1,0 +1,63 @@
+"""`whileai-hf demo`: the main job from tools and prompt to a training file, on the sample agent, with a commentary."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import whileai_hf as wai
+from whileai_hf.cli.files import write_rows
+from whileai_hf.cli.sample import FOLDER, agent, judge
+from whileai_hf.export import export_report
+
+
+def demo(args: argparse.Namespace) -> int:
+    """Runs the loop once, offline, and prints what happened at each stage."""
+    started = time.perf_counter()
+    folder = Path(args.output)
+    spec = wai.AgentSpec.load(FOLDER)
+    _stage("1. read the agent", f"{spec.name}: {len(spec.tools)} tools, {len(spec.clauses)} rules")
+
+    rollouts = wai.simulate(
+        agent,
+        spec,
+        mode="rl",
+        situations=args.situations,
+        repeats=args.repeats,
+        seed=args.seed,
+        output=str(folder / "rollouts.jsonl"),
+    )
+    _stage("2. simulate", str(wai.run_report(rollouts)))
+
+    graded = wai.grade(rollouts, judge=judge)
+    write_rows(graded, str(folder / "graded.jsonl"))
+    failed = wai.failed_traces(graded)
+    _stage("3. grade", f"{wai.grade_report(graded)}\n{len(wai.passes(graded))} passed, {len(failed)} failed")
+
+    _stage("4. measure", str(wai.pass_at(graded)))
+
+    selected, report = wai.optimize(graded, mode="rl")
+    write_rows(selected, str(folder / "selected"))
+    _stage("5. select", str(report))
+
+    prompts = wai.to_trl(selected, "grpo")
+    write_rows(prompts, str(folder / "grpo.jsonl"))
+    _stage("6. export for GRPOTrainer", f"{export_report(prompts)}\ncolumns: {', '.join(prompts.column_names)}")
+
+    _stage(
+        f"written in {time.perf_counter() - started:.1f} s",
+        f"{folder}/rollouts.jsonl  every rollout, as it landed\n"
+        f"{folder}/graded.jsonl    with verdicts\n"
+        f"{folder}/selected        the rows worth training on; datasets.load_from_disk reads it\n"
+        f"{folder}/grpo.jsonl      the training file",
+    )
+    print(f"next: whileai-hf measure {folder}/graded.jsonl --fail-under 0.5")
+    return 0
+
+
+def _stage(title: str, text: str) -> None:
+    print(title)
+    for line in text.splitlines():
+        print(f"   {line}".rstrip())
+    print()

@@ -1,0 +1,99 @@
+"""The argument parser of every command, built without importing anything heavy."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from whileai_hf import __version__
+from whileai_hf.cli.knobs import add_config_flags, apply_yaml
+from whileai_hf.engine.config import SimulationConfig
+
+
+_DESCRIPTION = "Simulate an agent, grade what it did, measure it, and select what is worth training on."
+_DATA_HELP = "rows: a JSONL, JSON or Parquet file, a saved Dataset folder, or a dataset repo on the Hub"
+_OUTPUT_HELP = "where the rows go: a .jsonl or .parquet file, or a folder for a saved Dataset"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `whileai-hf` with all its commands."""
+    parser = argparse.ArgumentParser(prog="whileai-hf", description=_DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"whileai-hf {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="the whole loop on a sample agent, offline, in seconds")
+    demo.add_argument("--output", default="demo-out", metavar="DIR", help="folder to write to (default: demo-out)")
+    demo.add_argument("--situations", type=int, default=60, help="distinct situations (default: 60)")
+    demo.add_argument("--repeats", type=int, default=4, help="rollouts of each (default: 4)")
+    demo.add_argument("--seed", type=int, default=0, help="seed of every random choice (default: 0)")
+
+    simulate = _command(commands, "simulate", "play the agent through simulated situations")
+    simulate.add_argument("--agent", default="seeded", metavar="MODULE:ATTR", help="your agent, or 'seeded' (default)")
+    simulate.add_argument("--spec", metavar="PATH", help="folder or file with the agent's tools and system prompt")
+    simulate.add_argument("--tasks", metavar="DATA", help="pinned tasks to run instead of drawing new ones")
+    add_config_flags(simulate, SimulationConfig)
+
+    grade = _command(commands, "grade", "write a verdict on every row")
+    grade.add_argument("data", help=_DATA_HELP)
+    grade.add_argument("--judge", metavar="MODULE:ATTR", help="any callable: row -> number, bool or dict")
+    grade.add_argument(
+        "--verify", metavar="NAME", help="a built-in verifier: exact_match, includes, json_valid or regex:PATTERN"
+    )
+    grade.add_argument("--field", help="column with the expected answer, for exact_match and includes")
+    grade.add_argument("--tasks", metavar="DATA", help="task rows with the references, where the run store has none")
+    grade.add_argument("--timeout", type=float, help="seconds a verdict may take")
+    grade.add_argument("--concurrency", type=int, help="judge calls in flight (default: 8, for a verifier 1)")
+    grade.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+
+    measure = _command(commands, "measure", "pass@1, pass@k and pass^k with their intervals")
+    measure.add_argument("data", help=_DATA_HELP)
+    measure.add_argument("--k", type=int, help="k of pass@k and pass^k; the smallest group when left out")
+    measure.add_argument("--threshold", type=float, default=1.0, help="reward from which a row passes (default: 1.0)")
+    measure.add_argument(
+        "--fail-under",
+        type=float,
+        metavar="P",
+        help="exit 1 when the lower end of the pass@1 interval is under P, or when there is no interval",
+    )
+
+    select = _command(commands, "select", "keep the rows worth training on, and say what every gate dropped")
+    select.add_argument("data", help=_DATA_HELP)
+    select.add_argument("--mode", choices=("rl", "sft"), default="rl", help="what the rows are for (default: rl)")
+    select.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+
+    export = _command(commands, "export", "write a training file in the shape TRL takes")
+    export.add_argument("data", help=_DATA_HELP)
+    export.add_argument("--format", choices=("sft", "grpo"), default="sft", help="trainer (default: sft)")
+    export.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
+    parser.add_argument("--config", metavar="FILE", help="YAML file with any of these flags; a flag given here wins")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """
+    Arguments, with the YAML file named by `--config` below the flags.
+
+    Raises:
+        [`ConfigurationError`]: The file cannot be read, or holds a key that is no flag of the command.
+    """
+    config = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    config.add_argument("--config")
+    path = config.parse_known_args(argv)[0].config
+    if path is not None and argv[0] in _commands(parser):
+        apply_yaml(_commands(parser)[argv[0]], path)
+    return parser.parse_args(argv)
+
+
+def _commands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return action.choices
+    return {}

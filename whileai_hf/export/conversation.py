@@ -1,0 +1,170 @@
+"""From a rollout row to the conversation a model is trained on.
+
+Rows of a run carry their messages. Rows of other stacks may hold only an ask, steps and a last text, or messages that
+stop before the answer: the conversation is then built from those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whileai_hf.actors.played import messages_from_steps
+from whileai_hf.export.messages import Declared, Message, read_arguments, read_message, text_of
+from whileai_hf.export.reasons import Reason
+from whileai_hf.rows.view import Row
+
+
+# Columns of a row that these functions read.
+READ_COLUMNS = ("messages", "prompt", "steps", "final_text", "finish_reason", "rollout_status")
+
+
+def first_user_text(messages: list[Message]) -> str:
+    """What the user said first."""
+    return next((message["content"] for message in messages if message["role"] == "user"), "")
+
+
+def with_system(messages: list[Message], system_prompt: str | None) -> list[Message]:
+    """The conversation under another system prompt; `None` leaves it, the empty string takes it away."""
+    if system_prompt is None:
+        return messages
+    start = 0
+    while start < len(messages) and messages[start]["role"] == "system":
+        start += 1
+    system = [{"role": "system", "content": system_prompt}] if system_prompt else []
+    return [*system, *messages[start:]]
+
+
+def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
+    given = row.get("messages")
+    if given is None:
+        return []
+    if not isinstance(given, list | tuple):
+        return Reason.NO_CONVERSATION
+    messages: list[Message] = []
+    for item in given:
+        message = read_message(item, declared)
+        if isinstance(message, Reason):
+            return message
+        messages.append(message)
+    return messages
+
+
+def _read_steps(steps: Any) -> list[dict[str, Any]] | Reason:
+    """Steps that `messages_from_steps` can take, or why they are none."""
+    read: list[dict[str, Any]] = []
+    for step in steps or []:
+        if not isinstance(step, dict):
+            return Reason.NO_CONVERSATION
+        words = {key: step[key] for key in ("text", "user") if isinstance(step.get(key), str)}
+        if step.get("tool") is None:
+            if not words:
+                return Reason.NO_CONVERSATION
+            read.append(words)
+            continue
+        arguments = read_arguments(step.get("arguments"))
+        if not isinstance(step["tool"], str) or not step["tool"] or arguments is None or step.get("malformed"):
+            return Reason.MALFORMED_CALLS
+        result = text_of(step.get("result"), "tool")
+        if isinstance(result, Reason):
+            return result
+        read.append({**words, "tool": step["tool"], "arguments": arguments, "result": result})
+    return read
+
+
+def _ending(messages: list[Message], row: Row) -> list[Message]:
+    """The conversation up to the agent's last word: a missing `final_text` is added, unanswered user turns go."""
+    final_text = row.get("final_text")
+    if isinstance(final_text, str) and final_text.strip() and messages[-1]["role"] != "assistant":
+        said = any(m["role"] == "assistant" and m["content"] == final_text for m in messages)
+        if not said:
+            return [*messages, {"role": "assistant", "content": final_text}]
+    end = len(messages)
+    while end and messages[end - 1]["role"] == "user":
+        end -= 1
+    return messages[:end]
+
+
+def read_conversation(row: Row, declared: Declared) -> list[Message] | Reason:
+    """
+    The whole conversation of a row.
+
+    Args:
+        row (`dict`):
+            A rollout row; see `READ_COLUMNS`.
+        declared (`Mapping[str, Collection[str]]`):
+            Parameter names by tool.
+
+    Returns:
+        `list[dict]` or [`Reason`]: Messages that end with an answer of the agent, or why the row is not trained on.
+
+    Examples:
+    ```python
+    >>> row = {"prompt": "Where is A1?", "steps": [], "final_text": "On its way."}
+    >>> [message["role"] for message in read_conversation(row, {})]
+    ['user', 'assistant']
+
+    ```
+    """
+    if row.get("rollout_status") not in (None, "ok"):
+        return Reason.FAILED
+    if row.get("finish_reason") == "length":
+        return Reason.CUT_OFF
+    messages = _given_messages(row, declared)
+    if isinstance(messages, Reason):
+        return messages
+    if not any(message["role"] == "assistant" for message in messages):
+        rest = _rebuilt(row, bool(messages))
+        if isinstance(rest, Reason):
+            return rest
+        messages = [*messages, *rest]
+    messages = _ending(messages, row)
+    last = messages[-1] if messages else {}
+    if last.get("role") != "assistant" or last.get("tool_calls") or not last["content"].strip():
+        return Reason.NO_FINAL_ANSWER
+    return messages
+
+
+def _rebuilt(row: Row, opened: bool) -> list[Message] | Reason:
+    """Messages from the ask, the steps and the last text; without the ask when the conversation is `opened`."""
+    prompt = row.get("prompt")
+    if not opened and (not isinstance(prompt, str) or not prompt):
+        return Reason.NO_CONVERSATION
+    steps = _read_steps(row.get("steps"))
+    if isinstance(steps, Reason):
+        return steps
+    final_text = row.get("final_text")
+    messages = messages_from_steps(prompt or "", steps, final_text if isinstance(final_text, str) else "")
+    return messages[1:] if opened else messages
+
+
+def read_opening(row: Row) -> list[Message] | Reason:
+    """
+    What stands before the agent's first turn: the system prompt and the ask.
+
+    Args:
+        row (`dict`):
+            A rollout row, whatever became of the rollout.
+
+    Returns:
+        `list[dict]` or [`Reason`]: Messages that hold at least one user turn, or why there are none.
+
+    Examples:
+    ```python
+    >>> read_opening({"prompt": "Where is A1?"})
+    [{'role': 'user', 'content': 'Where is A1?'}]
+
+    ```
+    """
+    opening: list[Message] = []
+    given = row.get("messages")
+    for item in given if isinstance(given, list | tuple) else ():
+        message = read_message(item, {})
+        if isinstance(message, Reason) or message["role"] in ("assistant", "tool"):
+            break
+        opening.append(message)
+    if any(message["role"] == "user" for message in opening):
+        return opening
+    prompt = row.get("prompt")
+    if not isinstance(prompt, str) or not prompt:
+        return Reason.NO_CONVERSATION
+    return [*opening, {"role": "user", "content": prompt}]

@@ -1,0 +1,162 @@
+"""One message of any stack in the one shape chat templates agree on.
+
+Templates print what they are given: `None` as a word, a list as nothing, arguments that are JSON text inside quotes.
+So content is always text, arguments are always dicts, and only keys that a template reads are kept. A message that
+cannot be brought to that shape gives the [`Reason`] instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from whileai_hf.export.reasons import Reason
+from whileai_hf.rows import dumps, loads
+
+
+Message = dict[str, Any]
+# Parameter names of each tool a row declares.
+Declared = Mapping[str, Collection[str]]
+
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_PLAIN_KEYS = {"role", "content"}
+# Besides role, content and calls: `tool_call_id` and `name` pair results with calls, the others hold reasoning, under
+# the key each model family's template reads.
+_KEPT_KEYS = ("reasoning_content", "thinking", "tool_call_id", "name")
+
+_TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
+_OTHER_BLOCKS = frozenset(
+    "image image_url input_image audio input_audio video video_url file input_file resource resource_link".split()
+)
+# Some clients encode arguments twice; a third level has not been seen and would be a string a tool really wants.
+_JSON_LEVELS = 2
+# The key under which a rollout keeps arguments that could not be read.
+_MALFORMED = "malformed"
+
+
+def text_of(content: Any, role: str) -> str | Reason:
+    """
+    The content of a message as text.
+
+    Args:
+        content (`Any`):
+            Text, a list of content blocks, or (in a tool message) any JSON value.
+        role (`str`):
+            Role of the message.
+
+    Returns:
+        `str` or [`Reason`]: Blocks of text are joined by line breaks.
+
+    Examples:
+    ```python
+    >>> text_of([{"type": "text", "text": "tree"}, {"type": "text", "text": "console"}], "tool")
+    'tree\\nconsole'
+
+    ```
+    """
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list | tuple) and content and all(_is_block(block) for block in content):
+        texts = [block.get("text") for block in content if block["type"] in _TEXT_BLOCKS]
+        if len(texts) < len(content) or not all(isinstance(text, str) for text in texts):
+            return Reason.NOT_TEXT
+        return "\n".join(texts)
+    return dumps(content).decode() if role == "tool" else Reason.NOT_TEXT
+
+
+def _is_block(block: Any) -> bool:
+    if not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    return isinstance(kind, str) and (kind in _TEXT_BLOCKS or kind in _OTHER_BLOCKS)
+
+
+def read_arguments(written: Any) -> dict[str, Any] | None:
+    """
+    The arguments of a call as a dict, `None` when they are no JSON object.
+
+    Examples:
+    ```python
+    >>> read_arguments('{"id": "a1"}'), read_arguments(None), read_arguments('{"q": 1}{"q": 2}')
+    ({'id': 'a1'}, {}, None)
+
+    ```
+    """
+    for _ in range(_JSON_LEVELS):
+        if not isinstance(written, str):
+            break
+        try:
+            written = loads(written) if written.strip() else {}
+        except ValueError:
+            return None
+    if written is None:
+        return {}
+    return written if isinstance(written, dict) else None
+
+
+def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
+    """A call in OpenAI shape; the flat `{"name", "arguments"}` is read as well."""
+    inner = call.get("function", call) if isinstance(call, dict) else None
+    if not isinstance(inner, dict):
+        return None
+    name = inner.get("name")
+    arguments = read_arguments(inner.get("arguments"))
+    if not isinstance(name, str) or not name or arguments is None:
+        return None
+    known = declared.get(name)
+    if arguments.keys() == {_MALFORMED} and _MALFORMED not in (known or ()):
+        return None
+    if known is not None and None in arguments.values():
+        # The mark of a file that once was a struct column: every tool's parameters on every call.
+        arguments = {key: value for key, value in arguments.items() if value is not None or key in known}
+    made: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"id": call["id"], **made} if isinstance(call.get("id"), str) else made
+
+
+def read_message(message: Any, declared: Declared) -> Message | Reason:
+    """
+    One message in the shape that is exported.
+
+    Args:
+        message (`dict`):
+            A chat message as any stack stores it.
+        declared (`Mapping[str, Collection[str]]`):
+            Parameter names by tool, to tell a `null` argument from a key another tool's schema left behind.
+
+    Returns:
+        `dict` or [`Reason`]: A new dict without `None`, or why there is none.
+
+    Examples:
+    ```python
+    >>> read_message({"role": "user", "content": "hi", "name": None}, {})
+    {'role': 'user', 'content': 'hi'}
+
+    ```
+    """
+    if not isinstance(message, dict):
+        return Reason.NO_CONVERSATION
+    written = message.get("role")
+    role = _ROLES.get(written) if isinstance(written, str) else None
+    if role is None:
+        return Reason.NO_CONVERSATION
+    text = text_of(message.get("content"), role)
+    if isinstance(text, Reason):
+        return text
+    made: Message = {"role": role, "content": text}
+    if message.keys() == _PLAIN_KEYS:
+        return made
+    for key in _KEPT_KEYS:
+        value = message.get(key)
+        if isinstance(value, str) and value:
+            made[key] = value
+    calls = message.get("tool_calls")
+    if calls and role == "assistant":
+        if not isinstance(calls, list | tuple):
+            return Reason.MALFORMED_CALLS
+        read = [_read_call(call, declared) for call in calls]
+        if None in read:
+            return Reason.MALFORMED_CALLS
+        made["tool_calls"] = read
+    return made

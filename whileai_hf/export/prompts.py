@@ -1,0 +1,147 @@
+"""One training row per prompt: what the policy is asked, for GRPOTrainer to sample answers to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from datasets import Dataset, Features
+from numpy.typing import NDArray
+
+from whileai_hf.export.conversation import first_user_text, read_opening, with_system
+from whileai_hf.export.formats import TAKEN, grpo_features
+from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
+from whileai_hf.export.reasons import Reason
+from whileai_hf.export.report import Export, LeftOut
+from whileai_hf.export.toolset import ToolReader
+from whileai_hf.measure.passes.rewards import read_rewards
+from whileai_hf.rows import RowView, scrub, to_dataset
+from whileai_hf.score.passing import PASS_REWARD
+
+
+# Columns of the task that a world or a reward function needs again.
+_CARRIED = ("world_state", "faults", "scenario_dimensions", "seed")
+_COLUMNS = ("messages", "prompt", "tools", "scenario_id", "task_id", *_CARRIED)
+
+
+def _asks(view: RowView) -> list[str]:
+    """What the user asked first in every row: `prompt`, or the first user message where there is none."""
+    prompts = view.column("prompt")
+    if all(isinstance(prompt, str) for prompt in prompts):
+        return prompts
+    asks = []
+    for row in read_rows(view, ("messages", "prompt")):
+        opening = read_opening(row)
+        asks.append("" if isinstance(opening, Reason) else first_user_text(opening))
+    return [prompt if isinstance(prompt, str) else ask for prompt, ask in zip(prompts, asks, strict=True)]
+
+
+def _groups(view: RowView, asks: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The group of every row (one prompt of one task), and the first row of every group."""
+    seen: dict[tuple[str, str], int] = {}
+    first: list[int] = []
+    codes: list[int] = []
+    identities = read_rows(view, ("scenario_id", "task_id")) if {"scenario_id", "task_id"} & {*view.columns} else None
+    for index, ask in enumerate(asks):
+        task = ask if identities is None else task_text(next(identities), ask)
+        code = seen.setdefault((task, ask), len(seen))
+        if code == len(first):
+            first.append(index)
+        codes.append(code)
+    return codes, first
+
+
+def _rates(view: RowView, codes: NDArray[np.int64], size: int) -> list[dict[str, Any]]:
+    """Pass rate and counts of every group; a group nobody judged has no rate."""
+    n = np.bincount(codes, minlength=size)
+    judged = passed = np.zeros(size, np.int64)
+    if view.has("reward"):
+        rewards = read_rewards(view)
+        judged = np.bincount(codes[rewards.scored], minlength=size)
+        passed = np.bincount(codes[np.greater_equal(rewards.values, PASS_REWARD)], minlength=size)
+    return [
+        {"pass_rate": hits / known if known else None, "n_rollouts": count, "n_judged": known}
+        for count, known, hits in zip(n.tolist(), judged.tolist(), passed.tolist(), strict=True)
+    ]
+
+
+def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int]) -> dict[str, list[Any]]:
+    """
+    Columns of the user's own tasks, one value per group.
+
+    A column belongs to the task when all rollouts of a prompt agree on it; one that differs describes the rollout.
+    """
+    found = {}
+    for name in foreign_columns(view):
+        if name in TAKEN or name in grpo_features() or not scrub({name: 0}):
+            continue
+        values = view.column(name)
+        if all(_same(value, values[first[code]]) for value, code in zip(values, codes, strict=True)):
+            found[name] = [scrub(values[index]) for index in first]
+    return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or bool(a == b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+
+
+def _pick(view: RowView, indices: Sequence[int]) -> RowView:
+    if isinstance(view.source, Dataset):
+        return RowView(view.source.select(indices))
+    return RowView([view.source[index] for index in indices])
+
+
+def make_prompts(view: RowView, tools: ToolReader, system_prompt: str | None) -> Export:
+    """
+    The `"grpo"` export.
+
+    Args:
+        view (`RowView`):
+            Rollouts.
+        tools (`ToolReader`):
+            Reads the tools of each row.
+        system_prompt (`str`, *optional*):
+            In place of the rows' own.
+
+    Returns:
+        `Export`: The prompts, and what was left out.
+    """
+    asks = _asks(view)
+    codes, first = _groups(view, asks)
+    rates = _rates(view, np.array(codes, np.int64), len(first))
+    theirs = _theirs(view, codes, first)
+    left_out = LeftOut()
+    made: list[dict[str, Any]] = []
+    with_tools = 0
+    for code, row in enumerate(read_rows(_pick(view, first), _COLUMNS)):
+        opening = read_opening(row)
+        if isinstance(opening, Reason):
+            left_out.add(opening, first[code], rates[code]["n_rollouts"])
+            continue
+        offered = tools.read(row.get("tools"), first[code]).openai
+        with_tools += offered is not None
+        ask = asks[first[code]]
+        made.append(
+            {
+                "prompt": with_system(opening, system_prompt),
+                "tools": offered,
+                "prompt_text": ask,
+                "task_id": task_text(row, ask),
+                "scenario_id": text_or_none(row.get("scenario_id")),
+                **{name: scrub(row.get(name)) for name in _CARRIED},
+                **rates[code],
+                **{name: values[code] for name, values in theirs.items()},
+            }
+        )
+    notes = []
+    if with_tools:
+        notes.append("GRPOTrainer reads no tools column; give the policy its tools as environment_factory= or tools=")
+    rows = to_dataset(made, Features({**grpo_features(), **_declared(view, theirs)}))
+    dropped = [name for name in foreign_columns(view) if name not in theirs]
+    return Export(rows, len(view) - len(made) - sum(left_out.counts.values()), left_out, dropped, notes)
+
+
+def _declared(view: RowView, names: dict[str, list[Any]]) -> dict[str, Any]:
+    """The types the user's columns have in a Dataset."""
+    return {name: view.source.features[name] for name in names} if isinstance(view.source, Dataset) else {}

@@ -1,0 +1,65 @@
+"""Rows of any origin, with the columns an export reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from datasets import Dataset
+
+from whileai_hf.rows import RowView, task_key
+from whileai_hf.rows.columns import is_json_list
+from whileai_hf.rows.features import known_features
+from whileai_hf.rows.view import Row
+
+
+# Columns that hold nested values, in which a struct type leaves the keys of one row on all.
+_NESTED = ("messages", "tools", "steps")
+
+
+def without_none(value: Any) -> Any:
+    """
+    A copy without `None` in any dict, at any depth.
+
+    Examples:
+    ```python
+    >>> without_none([{"name": "f", "arguments": {"a": 1, "b": None}}])
+    [{'name': 'f', 'arguments': {'a': 1}}]
+
+    ```
+    """
+    if isinstance(value, dict):
+        return {key: without_none(item) for key, item in value.items() if item is not None}
+    return [without_none(item) for item in value] if isinstance(value, list) else value
+
+
+def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
+    """
+    The rows with some of their columns.
+
+    Struct columns of a foreign Dataset give every row the keys of all rows, filled with `None`; those are taken out.
+    """
+    names = [name for name in columns if view.has(name)]
+    filled: list[str] = []
+    if isinstance(view.source, Dataset):
+        features = view.source.features
+        filled = [name for name in names if name in _NESTED and not is_json_list(features[name])]
+    for row in view.rows(names):
+        yield {**row, **{name: without_none(row[name]) for name in filled}} if filled else row
+
+
+def foreign_columns(view: RowView) -> list[str]:
+    """Columns that are not part of the row schema: those of the user's own tasks."""
+    known = known_features()
+    return [name for name in view.columns if name not in known and name != "task_id"]
+
+
+def text_or_none(value: Any) -> str | None:
+    """An identifier as text."""
+    return None if value is None else str(value)
+
+
+def task_text(row: Row, ask: str) -> str:
+    """[`task_key`] as text, the `ask` for a row that names neither task nor prompt."""
+    key = task_key(row)
+    return ask if key == "" or not isinstance(key, str | int) else str(key)

@@ -1,0 +1,91 @@
+"""The tools a row offers, in the wrapper chat templates print.
+
+No tools is an absent list, never an empty one: some templates (Llama 3) print their tool instructions for `[]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from whileai_hf.errors import DataError, SpecError
+from whileai_hf.export.messages import Declared
+from whileai_hf.rows import dumps, loads
+from whileai_hf.spec import read_tools
+
+
+@dataclass(frozen=True)
+class ToolSet:
+    """The tools of one row, `None` for none, and the parameter names of each."""
+
+    openai: list[dict[str, Any]] | None
+    declared: Declared
+
+
+def _wrapped(tool: Any) -> dict[str, Any]:
+    """OpenAI shape. A tool that has it is kept word for word, because the rollout was shown those words."""
+    if isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping) and tool["function"].get("name"):
+        function = {key: value for key, value in tool["function"].items() if value is not None}
+        return {"type": "function", "function": function}
+    return read_tools([tool])[0][0].openai()
+
+
+def _parameter_names(tool: dict[str, Any]) -> frozenset[str]:
+    parameters = tool["function"].get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
+    return frozenset(properties) if isinstance(properties, Mapping) else frozenset()
+
+
+def _tool_set(tools: list[dict[str, Any]]) -> ToolSet:
+    return ToolSet(tools or None, {tool["function"]["name"]: _parameter_names(tool) for tool in tools})
+
+
+class ToolReader:
+    """
+    Reads the `tools` cells of rows; a list seen before is not read again.
+
+    Args:
+        given (`list`, *optional*):
+            Tools in any shape [`read_tools`] knows, in place of those of the rows.
+    """
+
+    def __init__(self, given: Any = None) -> None:
+        self._seen: dict[bytes, ToolSet] = {}
+        self._last: Any = None
+        self._last_set = ToolSet(None, {})
+        self._given = None if given is None else _tool_set([tool.openai() for tool in read_tools(given)[0]])
+
+    def read(self, cell: Any, index: int) -> ToolSet:
+        """
+        The tools of one row.
+
+        Args:
+            cell (`list[dict]` or `str`, *optional*):
+                The row's `tools`, as a list or as the JSON text of one.
+            index (`int`):
+                Position of the row, for the error.
+
+        Raises:
+            [`DataError`]: The cell holds no tools.
+        """
+        if self._given is not None:
+            return self._given
+        if cell is None or cell is self._last:
+            return self._last_set if cell is not None else ToolSet(None, {})
+        key = dumps(cell)
+        if key not in self._seen:
+            self._seen[key] = self._parse(cell, index)
+        self._last, self._last_set = cell, self._seen[key]
+        return self._last_set
+
+    def _parse(self, cell: Any, index: int) -> ToolSet:
+        try:
+            tools = loads(cell) if isinstance(cell, str) else cell
+            if not isinstance(tools, list | tuple):
+                raise SpecError(f"it is a {type(tools).__name__}")
+            return _tool_set([_wrapped(tool) for tool in tools])
+        except ValueError as error:  # JSON text that is none, or entries that are no tools
+            raise DataError(
+                f"row {index}: tools is not a list of tool schemas ({error}); repair it or pass tools="
+            ) from error

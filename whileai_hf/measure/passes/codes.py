@@ -1,0 +1,171 @@
+"""Columns as integer codes, so that grouping a million rows is numpy work and not a Python loop.
+
+Arrow columns of strings or integers are dictionary-encoded where they lie; everything else goes through one dict.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from datasets import Dataset
+from numpy.typing import NDArray
+
+from whileai_hf.errors import DataError
+from whileai_hf.rows import RowView, task_keys
+
+
+IntArray = NDArray[np.int64]
+ArrowColumn = Any  # pyarrow's stubs know neither dictionary chunks nor extension storage
+# Where the identity of a task may stand, in order of preference (`rows.task_key`).
+TASK_COLUMNS = ("scenario_id", "task_id", "prompt")
+
+
+class FetchedView(RowView):
+    """
+    A view whose named columns are read once, and from Python rows in a single pass.
+
+    A large list of dicts does not fit the processor's cache, so that every further pass over it costs as much as the
+    first.
+
+    Args:
+        view (`RowView`):
+            The rows.
+        names (`Sequence[str]`):
+            Columns that will be read; those no row has are ignored.
+    """
+
+    def __init__(self, view: RowView, names: Sequence[str]) -> None:
+        self.source, self.columns = view.source, view.columns
+        present = [name for name in names if view.has(name)]
+        self._cells: dict[str, list[Any]] = {}
+        if isinstance(view.source, Dataset | pa.Table) or not present:
+            return
+        try:
+            cells = list(map(itemgetter(*present), view.source))
+        except KeyError:  # rows of several kinds
+            cells = [tuple(map(row.get, present)) for row in view.source]
+            self._cells = {name: list(column) for name, column in zip(present, zip(*cells, strict=True), strict=True)}
+            return
+        columns = [cells] if len(present) == 1 else zip(*cells, strict=True)
+        self._cells = {name: list(column) for name, column in zip(present, columns, strict=True)}
+
+    def column(self, name: str, default: Any = None) -> list[Any]:
+        """One column as Python values; see [`RowView.column`]."""
+        return self._cells[name] if default is None and name in self._cells else super().column(name, default)
+
+
+@dataclasses.dataclass(frozen=True)
+class Codes:
+    """`keys[index[i]]` is the value of row i; keys are distinct and in order of first appearance."""
+
+    index: IntArray
+    keys: list[Any]
+
+
+def arrow_of(view: RowView, name: str) -> ArrowColumn | None:
+    """The raw Arrow column behind a view, `None` for rows that are Python dicts or lack the column."""
+    if not view.has(name):
+        return None
+    if isinstance(view.source, Dataset):
+        column = view.source.data.table.column(name)
+        # After `select` or `shuffle`: one gather. Reading through the Dataset would make a chunk of every row.
+        return column if view.source._indices is None else column.take(view.source._indices.column(0))
+    return view.source.column(name) if isinstance(view.source, pa.Table) else None
+
+
+def _plain(column: ArrowColumn) -> bool:
+    kind: pa.DataType = column.type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+
+
+def encode_values(values: Sequence[Any], name: str) -> Codes:
+    """
+    Codes of Python values.
+
+    Args:
+        values (`Sequence`):
+            One hashable value per row.
+        name (`str`):
+            Column they come from, for the error.
+
+    Raises:
+        [`DataError`]: A value cannot be compared (a list or a dict).
+    """
+    try:
+        keys = list(dict.fromkeys(values))
+    except TypeError as error:
+        raise DataError(
+            f"column {name!r} holds a value that cannot identify a row ({error}); use text or numbers"
+        ) from error
+    lookup = dict(zip(keys, range(len(keys)), strict=True))
+    return Codes(np.fromiter(map(lookup.__getitem__, values), np.int64, len(values)), keys)
+
+
+def encode_arrow(column: ArrowColumn) -> Codes:
+    """Codes of an Arrow column of strings or integers; nulls share one code, the last."""
+    encoded = column.dictionary_encode()  # all chunks come back with one dictionary
+    if not encoded.num_chunks:
+        return Codes(np.empty(0, np.int64), [])
+    keys: list[Any] = encoded.chunk(encoded.num_chunks - 1).dictionary.to_pylist()
+    parts = [chunk.indices.fill_null(len(keys)).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    if column.null_count:
+        keys.append(None)
+    return Codes(np.concatenate(parts).astype(np.int64), keys)
+
+
+def column_codes(view: RowView, name: str) -> Codes:
+    """Codes of one column; a column nobody has is one value, `None`."""
+    if not view.has(name):
+        return Codes(np.zeros(len(view), np.int64), [None])
+    column = arrow_of(view, name)
+    if column is not None and _plain(column):
+        return encode_arrow(column)
+    return encode_values(view.column(name), name)
+
+
+def task_codes(view: RowView) -> Codes:
+    """Codes of every row's task (`rows.task_key`)."""
+    first = next((name for name in TASK_COLUMNS if view.has(name)), None)
+    column = None if first is None else arrow_of(view, first)
+    if column is not None and column.null_count == 0 and _plain(column):
+        return encode_arrow(column)
+    return encode_values(task_keys(view), first or "prompt")
+
+
+def combine(*parts: IntArray) -> IntArray:
+    """
+    One code per distinct combination, in order of first appearance.
+
+    Args:
+        *parts (`np.ndarray` of shape `(rows,)`):
+            Codes of the same rows.
+
+    Returns:
+        `np.ndarray`: Codes from 0 on.
+
+    Examples:
+    ```python
+    >>> import numpy as np
+    >>> combine(np.array([4, 4, 1]), np.array([0, 1, 0])).tolist()
+    [0, 1, 2]
+
+    ```
+    """
+    joint = parts[0]
+    for part in parts[1:]:
+        # Renumbering in between keeps the product of two code ranges within 64 bit.
+        joint = np.unique(joint, return_inverse=True)[1] * (int(part.max(initial=0)) + 1) + part
+    _, first, inverse = np.unique(joint, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    return rank[inverse]
+
+
+def group_codes(view: RowView, tasks: Codes) -> IntArray:
+    """Codes of every row's group: one prompt of one task."""
+    return combine(tasks.index, column_codes(view, "prompt").index)

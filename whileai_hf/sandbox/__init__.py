@@ -1,0 +1,33 @@
+"""The mock tool world: records from schemas, state that remembers, faults on schedule, one world per rollout.
+
+[`world`] is what users hold, [`Session`] one rollout's world, [`sample_arguments`] a valid call of any tool. Modules
+not re-exported here: `toolset` (what follows from the tools), `knowledge` (which records exist), `effects`, `values`.
+To teach the world a new kind of tool, add its answer to `answers.py` and its recognition to `toolset.py`; to add a
+fault, add it to `faults.FAULT_KINDS` and its replies to `broken.py`.
+"""
+
+from whileai_hf.sandbox.context import ActiveRollout, activate, current_rollout
+from whileai_hf.sandbox.effects import id_parameters, tool_effect
+from whileai_hf.sandbox.faults import FAULT_KINDS, fault_plan, validate_faults
+from whileai_hf.sandbox.session import Session
+from whileai_hf.sandbox.validation import argument_errors
+from whileai_hf.sandbox.values import sample_arguments, sample_value
+from whileai_hf.sandbox.world import World, world
+
+
+__all__ = [
+    "FAULT_KINDS",
+    "ActiveRollout",
+    "Session",
+    "World",
+    "activate",
+    "argument_errors",
+    "current_rollout",
+    "fault_plan",
+    "id_parameters",
+    "sample_arguments",
+    "sample_value",
+    "tool_effect",
+    "validate_faults",
+    "world",
+]

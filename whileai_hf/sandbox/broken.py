@@ -1,0 +1,87 @@
+"""What a caller sees while a fault is on: the explicit errors, the plausible wrong answers, the silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whileai_hf.rows import dumps
+from whileai_hf.rows.rng import rng
+from whileai_hf.sandbox.outcomes import Outcome, Reply
+from whileai_hf.sandbox.state import Change
+
+
+# Seconds a rate limit asks to wait; no clock runs, the number is what a caller sees.
+_RETRY_AFTER_S = 30
+# Part of a malformed answer that arrives.
+_ARRIVED = 0.6
+
+_ERRORS: dict[str, Reply] = {
+    "timeout": {"status": "timeout", "error": "the request timed out"},
+    "permission_denied": {"status": "permission_denied", "error": "this account may not do that"},
+    "rate_limited": {"status": "rate_limited", "error": "too many requests", "retry_after": _RETRY_AFTER_S},
+    "not_found": {"status": "not_found", "error": "no such record"},
+    "malformed_result": {"status": "error", "error": "the response could not be read"},
+    "stale_result": {"status": "error", "error": "the data is out of date"},
+    # The caller cannot tell a lost reply from a call that never ran.
+    "reply_lost": {"status": "timeout", "error": "the request timed out"},
+    "false_success": {"status": "error", "error": "the change could not be saved"},
+}
+
+
+def error_reply(kind: str, what: str) -> Reply:
+    """The explicit error of a kind of fault; `what` names the record when the call names one."""
+    reply = dict(_ERRORS[kind])
+    if kind == "not_found" and what:
+        reply["error"] = f"no record found for {what}"
+    return reply
+
+
+def wrong_reply(kind: str, outcome: Outcome, seed: int, before: dict[str, Any] | None) -> Reply:
+    """The plausible answer that is wrong."""
+    if kind == "malformed_result":
+        text = dumps(outcome.reply.get("data")).decode()
+        return {"status": "ok", "data": text[: max(1, int(len(text) * _ARRIVED))]}
+    if kind == "stale_result":
+        return _stale(outcome.reply, seed, before)
+    return dict(outcome.reply)
+
+
+def _stale(reply: Reply, seed: int, before: dict[str, Any] | None) -> Reply:
+    """An older state: what the record was before the write, or numbers and states of some days ago."""
+    days = rng(seed, "stale").integer(2, 9)
+    as_of = f"{days} days ago"
+    data = reply.get("data")
+    if before is not None:
+        return {"status": "ok", "data": before, "as_of": as_of}
+    if isinstance(data, dict):
+        data = {name: _older(name, value) for name, value in data.items()}
+    elif isinstance(data, list):
+        # The newest are not in it yet.
+        data = data[1:]
+        return {"status": "ok", "data": data, "count": len(data), "as_of": as_of}
+    return {"status": "ok", "data": data, "as_of": as_of}
+
+
+def _older(name: str, value: Any) -> Any:
+    if name == "status" or name.endswith("_status"):
+        return "pending"
+    if isinstance(value, float) and not isinstance(value, bool):
+        return round(value * 0.9, 2)
+    return value
+
+
+def silent_reply() -> Reply:
+    """Nothing: the call returns and says neither what it did nor that it failed."""
+    return {"status": "ok", "data": None}
+
+
+def half_of(changes: list[Change]) -> list[Change]:
+    """The part of a write that is made when the call breaks off: the first half of its records, or of its fields."""
+    if len(changes) > 1:
+        return changes[: (len(changes) + 1) // 2]
+    if not changes or changes[0].gone or len(changes[0].fields) < 2:
+        return []
+    whole = changes[0]
+    kept = dict(list(whole.fields.items())[: len(whole.fields) // 2])
+    # Not "done": the action as a whole can still be made.
+    return [Change(whole.key, whole.identifier, kept, whole.gone, whole.new, "")]

@@ -1,0 +1,140 @@
+"""The cells of an agent in running order: endless, lazy, never the same cell twice until all of them have been.
+
+Three stages: every pair (strength 2), every triple (strength 3), the full product; then the product again with the
+next phrasing. The stages are made of blocks (`blocks.py`, `deeper.py`), the order within them is `order.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from whileai_hf.scenarios import deeper
+from whileai_hf.scenarios.axes import UNSPECIFIED, Axes, Cell
+from whileai_hf.scenarios.blocks import base_cells, clean_twin, happy_cells, rule_block, tool_block
+from whileai_hf.scenarios.order import KINDS, Kind, Steering, by_coverage, kind_of
+
+
+def _wanted(axes: Axes, cells: Iterator[Cell], fault_rate: float) -> Iterator[Cell]:
+    """At the two ends the rate is a promise: 0 has no faulted cell, 1 faults every cell that can be."""
+    for cell in cells:
+        if fault_rate > 0 if cell.faulted else (fault_rate < 1 or not axes.can_fault(cell)):
+            yield cell
+
+
+def _with_twins(cells: Iterator[Cell]) -> Iterator[Cell]:
+    """Cells and, for each faulted one, the same without the fault: the contrast a fault is learnt from."""
+    for cell in cells:
+        yield cell
+        if cell.faulted:
+            yield clean_twin(cell)
+
+
+def pair_cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[Cell]:
+    """
+    The cells that cover every pair, in no particular order and some of them twice.
+
+    Args:
+        axes ([`Axes`]):
+            The agent's axes.
+        fault_rate (`float`, *optional*, defaults to `0.5`):
+            At 0 the faulted cells are left out, at 1 those that could be faulted and are not.
+    """
+    blocks = chain(
+        base_cells(axes),
+        chain.from_iterable(tool_block(axes, tool) for tool in axes.tools),
+        chain.from_iterable(rule_block(axes, rule) for rule in axes.rules if rule != UNSPECIFIED),
+    )
+    return _wanted(axes, _with_twins(blocks), fault_rate)
+
+
+class _Queues:
+    """Cells of an iterator sorted by kind as they are asked for; cells already emitted are dropped."""
+
+    def __init__(self, sources: dict[Kind, Iterator[Cell]], emitted: set[Cell]) -> None:
+        self._sources = sources
+        self._emitted = emitted
+
+    def take(self, kind: Kind) -> Cell | None:
+        for cell in self._sources.get(kind, iter(())):
+            if cell not in self._emitted:
+                self._emitted.add(cell)
+                return cell
+        return None
+
+
+def _round_robin(sources: list[Iterator[Cell]]) -> Iterator[Cell]:
+    while sources:
+        alive = []
+        for source in sources:
+            for cell in source:
+                yield cell
+                alive.append(source)
+                break
+        sources = alive
+
+
+def _sorted_lazily(cells: Iterator[Cell]) -> dict[Kind, Iterator[Cell]]:
+    """One stream split by kind without reading further ahead than asked."""
+    waiting: dict[Kind, list[Cell]] = {kind: [] for kind in KINDS}
+
+    def stream(kind: Kind) -> Iterator[Cell]:
+        while True:
+            queue = waiting[kind]
+            if queue:
+                waiting[kind] = []
+                yield from queue
+                continue
+            cell = next(cells, None)
+            if cell is None:
+                return
+            waiting[kind_of(cell)].append(cell)
+
+    return {kind: stream(kind) for kind in KINDS}
+
+
+def _triples(axes: Axes, fault_rate: float) -> Iterator[Cell]:
+    parts = [deeper.tool_triples(axes, tool) for tool in axes.tools]
+    parts += [deeper.rule_triples(axes, rule) for rule in axes.rules if rule != UNSPECIFIED]
+    parts.append(deeper.value_triples(axes))
+    return _wanted(axes, _with_twins(_round_robin(parts)), fault_rate)
+
+
+def _product(axes: Axes, kind: Kind, fault_rate: float) -> Iterator[Cell]:
+    return _wanted(axes, _round_robin([deeper.product_cells(axes, tool, *kind) for tool in axes.tools]), fault_rate)
+
+
+def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:
+    """
+    Every cell in running order, with how often all of them have been used up before.
+
+    Args:
+        axes ([`Axes`]):
+            The agent's axes.
+        fault_rate (`float`, *optional*, defaults to `0.5`):
+            Share of faulted cells among those that could be faulted, as a running share.
+
+    Yields:
+        `tuple[Cell, int]`: The cell and the round: 0 until the full product has been used up once, then 1, and so on.
+    """
+    steering = Steering(axes, fault_rate)
+    emitted: set[Cell] = set()
+    for cell in happy_cells(axes) if fault_rate < 1 else ():
+        steering.note(cell, opening=True)
+        emitted.add(cell)
+        yield cell, 0
+    for cell in by_coverage(pair_cells(axes, fault_rate), list(emitted), steering):
+        emitted.add(cell)
+        yield cell, 0
+    round_number = 0
+    stages: list[Callable[[], dict[Kind, Iterator[Cell]]]] = [
+        lambda: _sorted_lazily(_triples(axes, fault_rate)),
+        lambda: {kind: _product(axes, kind, fault_rate) for kind in KINDS},
+    ]
+    while True:
+        for stage in stages:
+            queues = _Queues(stage(), emitted)
+            while (found := steering.next_from(queues.take)) is not None:
+                yield found, round_number
+        round_number += 1
+        emitted.clear()

@@ -1,0 +1,257 @@
+"""The template writer: one situation in, one message of a person out. No model.
+
+A message is the ask plus a sentence for each thing about the situation that is not plain: the stance, what happened
+before, what the person believes about the record, the rule it touches; and, as length allows, who is writing and why.
+Values are marks until the end (see `slots.py`), so that typing quirks never change one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from whileai_hf.rows.rng import Draws, digest
+from whileai_hf.scenarios.asks import Call, ToolPhrases, Wording, read_phrases
+from whileai_hf.scenarios.axes import HISTORIES, MULTI_TOOL, UNRELATED, UNSPECIFIED, Cell
+from whileai_hf.scenarios.people import Person, typed
+from whileai_hf.scenarios.phrases import Phrase, data, lines, phrases
+from whileai_hf.scenarios.topics import topics_of, vocabulary
+from whileai_hf.spec import AgentSpec
+
+
+FRESH = HISTORIES[0]
+
+# Chance that the person lets on what state the record is in; otherwise only the world knows.
+_HINT = 0.55
+# Chance that a read is asked for by naming the thing, and of a question about the record.
+_SHOW = 0.45
+_ABOUT = 0.12
+_FACET = 0.3
+# Sentences around the ask from which no more are added about the person's day.
+_MOST_LINES = 4
+# Second call of an ask: its marks are moved out of the way of the first one's.
+_SHIFT = 64
+_SHIFTED = {chr(0xE000 + index): chr(0xE000 + _SHIFT + index) for index in range(_SHIFT)}
+
+
+def _shifted(text: str, call: Call) -> str:
+    for sign in call.spelled:
+        text = text.replace(sign, _SHIFTED[sign])
+    return text
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked for: the calls, their wording-independent parts, and which tools they belong to."""
+
+    calls: tuple[tuple[ToolPhrases, Call], ...]
+
+    def fill(self, text: str) -> str:
+        """`text` with every value in the place of its mark."""
+        text = self.calls[0][1].fill(text)
+        for _, call in self.calls[1:]:
+            for sign, value in call.spelled.items():
+                text = text.replace(_SHIFTED[sign], value)
+        return text
+
+    def unique(self) -> bool:
+        """Whether some value has a digit in it: such asks are told apart by their values."""
+        return any(
+            any(char.isdigit() for char in value) for _, call in self.calls for value in call.spelled.values()
+        )
+
+
+def _closed(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", "!", ":", ",", ";")) else sentence + "."
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+class Writer:
+    """
+    Writes the messages for one agent.
+
+    Args:
+        spec ([`~whileai_hf.spec.AgentSpec`]):
+            The agent.
+    """
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self.phrases: dict[str, ToolPhrases] = read_phrases(spec)
+        self._names = tuple(self.phrases)
+        known = vocabulary([tool.name.replace("_", " ") + " " + tool.description for tool in spec.tools])
+        self._topics = {clause: topics_of(clause, known) for clause in spec.clauses}
+        spoken = known | vocabulary([spec.system_prompt])
+        self._other = phrases([entry["text"] for entry in data("lines")["other"] if not spoken.intersection(entry["not"])])
+        self._currency = "$"
+
+    def topics(self, clause: str) -> tuple[str, ...]:
+        """What a clause is about."""
+        return self._topics.get(clause) or topics_of(clause)
+
+    def write(self, cell: Cell, ask: Ask | None, person: Person, draws: Draws, topic: str | None) -> str:
+        """
+        The message.
+
+        Args:
+            cell ([`Cell`]):
+                The situation.
+            ask ([`Ask`], *optional*):
+                The calls it is about, `None` when the agent has no tool for it.
+            person ([`Person`]):
+                Who writes.
+            draws ([`~whileai_hf.rows.rng.Draws`]):
+                Where the wording comes from.
+            topic (`str`, *optional*):
+                What the rule of the situation is about.
+        """
+        known = self._known(cell, ask, draws, topic)
+        stance, short = cell.stance, person.length == "short"
+        before: list[str] = []
+        after: list[str] = []
+        if cell.history != FRESH:
+            before.append(draws.pick(lines("lines", "history", cell.history)).fill(draws, known))
+        self._stance(stance, short, before, after, known, draws)
+        body = self._body(cell, ask, known, draws, short)
+        if cell.world_state != UNSPECIFIED and not short and draws.chance(_HINT):
+            after.append(draws.pick(lines("lines", "world_state", cell.world_state)).fill(draws, known))
+        if topic is not None:
+            kind = stance if stance in ("boundary", "adversarial") else "ordinary"
+            after.append(draws.pick(lines("lines", "rule", kind)).fill(draws, known))
+        context = self._contexts(person, cell, ask, len(before) + len(after), known, draws)
+        text = self._joined(person, [*before, *body, *after, *context], known, draws)
+        text = typed(text, person.typing, draws)
+        return ask.fill(text) if ask is not None else text
+
+    def _known(self, cell: Cell, ask: Ask | None, draws: Draws, topic: str | None) -> dict[str, str]:
+        about = ask.calls[0][0] if ask is not None else (self.phrases[draws.pick(self._names)] if self._names else None)
+        if about is None:
+            return {"thing": "request", "things": "requests", "gerund": "answering questions", "topic": topic or "rules"}
+        return {
+            "thing": about.thing,
+            "things": about.things,
+            "gerund": draws.pick(about.doing),
+            "record": about.record or f"the {about.thing}",
+            "topic": topic or "rules",
+        }
+
+    def _stance(
+        self, stance: str, short: bool, before: list[str], after: list[str], known: Mapping[str, str], draws: Draws
+    ) -> None:
+        said = data("lines")["stance"].get(stance)
+        if said is None:
+            return
+        place = "after" if short or draws.chance(0.5) else "before"
+        line = draws.pick(lines("lines", "stance", stance, place)).fill(draws, known)
+        (after if place == "after" else before).append(line)
+
+    def _body(self, cell: Cell, ask: Ask | None, known: dict[str, str], draws: Draws, short: bool) -> list[str]:
+        if ask is None:
+            known["other"] = draws.pick(self._other).fill(draws, known)
+            return [draws.pick(lines("lines", "unrelated short" if short else "unrelated")).fill(draws, known)]
+        if cell.stance == "ambiguous":
+            return [draws.pick(lines("lines", "vague")).fill(draws, known)]
+        request, extra, shown = self._request(ask, known, draws, plain=cell.stance == "adversarial")
+        if cell.stance == "adversarial":
+            return [draws.pick(lines("lines", "adversarial")).fill(draws, {**known, "ask": request}), *extra]
+        if shown:
+            frame = draws.pick(lines("lines", "frames", "show short" if short else "show"))
+        else:
+            frame = draws.pick(lines("lines", "frames", "short" if short else "plain"))
+        return [frame.fill(draws, {"ask": request, "it": request}), *extra]
+
+    def _request(
+        self, ask: Ask, known: dict[str, str], draws: Draws, *, plain: bool
+    ) -> tuple[str, list[str], bool]:
+        """The request of all calls, the sentences that complete it, and whether it names a thing to be shown."""
+        phrase, call = ask.calls[0]
+        single = len(ask.calls) == 1
+        shown = bool(phrase.shows) and single and not plain and draws.chance(_SHOW)
+        wording = draws.pick(phrase.shows if shown else phrase.requests)
+        request, extra = wording.text, self._completions(wording, phrase, call, draws)
+        if phrase.facets and single and not plain and draws.chance(_FACET):
+            facet = draws.pick(phrase.facets)
+            extra.append(draws.pick(lines("lines", "frames", "facet")).fill(draws, {"facet": facet}))
+        for second, called in ask.calls[1:]:
+            wording = draws.pick(second.requests)
+            text = wording.text
+            if phrase.record and second.record == phrase.record and second.params[0].name == phrase.params[0].name:
+                noun = "".join(char for char in second.record if char < "\ue000").strip()
+                text = text.replace(second.record, f"the same {noun}" if noun else "it", 1)
+            request += draws.pick(data("lines")["frames"]["join"]) + _shifted(text, called)
+            extra += [_shifted(line, called) for line in self._completions(wording, second, called, draws)]
+        return request, extra, shown
+
+    def _completions(self, wording: Wording, phrase: ToolPhrases, call: Call, draws: Draws) -> list[str]:
+        said = [draws.pick(options) for options in wording.after if options]
+        for index, param in enumerate(phrase.params):
+            if param.required and param.kind == "flag":
+                said.append(phrase.optional_sentence(index, call, draws, self._currency))
+        said += [phrase.optional_sentence(index, call, draws, self._currency) for index in call.optional]
+        if wording.listed:
+            said.append(draws.pick(lines("lines", "frames", "details")).fill(draws, {"list": wording.listed}))
+        return said
+
+    def _contexts(
+        self, person: Person, cell: Cell, ask: Ask | None, said: int, known: Mapping[str, str], draws: Draws
+    ) -> list[str]:
+        """Sentences about the person's day: more when long, and always one where nothing else tells asks apart."""
+        wanted = {"short": 0, "medium": int(draws.chance(0.6)), "long": 2}[person.length]
+        # A message that says a lot already needs no more colour.
+        wanted = max(0, min(wanted, _MOST_LINES - said))
+        if ask is None or cell.stance == "ambiguous" or not ask.unique():
+            wanted = max(1, wanted)
+        options = lines("people", "contexts")
+        at = draws.integer(0, len(options) - 1)
+        # A step that is no divisor of the number of lines: the second is never the first again.
+        return [options[(at + 7 * step) % len(options)].fill(draws, known) for step in range(wanted)]
+
+    def _joined(self, person: Person, said: list[str], known: Mapping[str, str], draws: Draws) -> str:
+        sentences = [_capital(_closed(line)) for line in said[:-1] if line] + [_capital(line) for line in said[-1:]]
+        if person.length == "short":
+            return " ".join(sentences)
+        tone = data("people")["tones"][person.tone]
+        persona = lines("people", "personas", person.persona, "lines")
+        if persona and (person.length == "long" or draws.chance(0.6)):
+            at = 0 if draws.chance(0.6) else len(sentences)
+            sentences.insert(at, _capital(draws.pick(persona).fill(draws, known)))
+        closer = draws.pick(tone["closers"])
+        if closer:
+            sentences.append(closer)
+        opener = draws.pick(tone["openers"])
+        if not opener:
+            return " ".join(sentences)
+        if person.tone == "formal":
+            return opener + "\n\n" + " ".join(sentences)
+        if opener.endswith(",") and not _keeps_capital(sentences[0]):
+            sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
+        return " ".join([opener, *sentences])
+
+
+def _keeps_capital(sentence: str) -> bool:
+    first = sentence.split(" ", 1)[0]
+    return first == "I" or first.startswith("I'") or first.rstrip(",") in _names() or first[1:2].isupper()
+
+
+@cache
+def _names() -> frozenset[str]:
+    pools = data("pools")
+    return frozenset([*pools["first_name"], *pools["weekday"], *pools["month"], "English"])
+
+
+def tools_for(cell: Cell, writer: Writer, able: Mapping[str, frozenset[str]], identities: Mapping[str, str]) -> tuple[str, ...]:
+    """The tools a situation is about: its own, two for `multi_tool`, none for `unrelated`."""
+    if cell.tool == UNRELATED and UNRELATED not in writer.phrases:
+        return ()
+    if cell.tool != MULTI_TOOL or MULTI_TOOL in writer.phrases:
+        return (cell.tool,)
+
+    ranked = sorted(writer.phrases, key=lambda name: digest("pair", *cell, identities[name], length=12))
+    wanted = able[cell.tool_condition]
+    first = next((name for name in ranked if name in wanted), ranked[0])
+    return first, next(name for name in ranked if name != first)
+
+
+__all__ = ["Ask", "Phrase", "Writer", "tools_for"]

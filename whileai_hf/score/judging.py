@@ -1,0 +1,138 @@
+"""Calling a judge: what it is called, whether it awaits, and how many rows it sees at once.
+
+Sync judges run on daemon threads, judges that await on one background loop, and a judge asked to take one row at a
+time without a timeout runs in the calling thread, where it costs nothing extra.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
+
+from whileai_hf.score.background import wait_for
+from whileai_hf.score.lanes import Progress, Row, run_in_threads, run_on_loop
+from whileai_hf.score.verdicts import JudgeStatus, Verdict, failed, verdict
+from whileai_hf.score.verify.base import Verifier
+
+
+Judge = Callable[[Row], Any]
+
+# Rows judged at the same time when nobody says otherwise: hides most of the latency of a remote model and stays
+# within what hosted endpoints allow one client.
+DEFAULT_CONCURRENCY = 8
+# Answers that are certainly not awaitable, which spares the question for nearly every row.
+_PLAIN = frozenset({dict, int, float, bool, type(None), Verdict})
+# Rows between two updates of the progress bar when judging in the calling thread.
+_TICK_ROWS = 1000
+
+
+def judge_name(judge: Judge) -> str:
+    """
+    The name a judge is recorded under: that of the function, of the verifier, or of the object's class.
+
+    Examples:
+    ```python
+    >>> judge_name(lambda row: 1)
+    '<lambda>'
+
+    ```
+    """
+    if isinstance(judge, functools.partial):
+        return judge_name(judge.func)
+    if isinstance(judge, Verifier):
+        return judge.name
+    if isinstance(judge, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+        return judge.__qualname__.rpartition("<locals>.")[2]
+    return type(judge).__qualname__.rpartition("<locals>.")[2]
+
+
+def is_async(judge: Judge) -> bool:
+    """Whether calling the judge is known to give an awaitable (`async def`, also as `__call__` or in a partial)."""
+    if isinstance(judge, functools.partial):
+        return is_async(judge.func)
+    return inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(type(judge).__call__)
+
+
+def default_concurrency(judge: Judge) -> int:
+    """Rows at the same time: verifiers compute and never wait, so more than one would only cost."""
+    return 1 if isinstance(judge, Verifier) else DEFAULT_CONCURRENCY
+
+
+def _not_judged(row: Row) -> Verdict | None:
+    """A rollout that did not take place has no verdict: an agent that crashed has not failed its task."""
+    status = row.get("rollout_status")
+    if status is None or status == "ok":
+        return None
+    message = f"not judged: the rollout has rollout_status {status!r}"
+    return Verdict(None, JudgeStatus.MISSING_REWARD, meta={"error": message})
+
+
+def _call(judge: Judge, row: Row) -> Verdict:
+    if (skipped := _not_judged(row)) is not None:
+        return skipped
+    try:
+        raw = judge(row)
+        if type(raw) not in _PLAIN and inspect.isawaitable(raw):
+            raw = wait_for(raw)
+        return verdict(raw)
+    except Exception as error:  # whatever a judge raises is a verdict on the row: status "error"
+        return failed(error)
+
+
+async def _call_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdict:
+    if (skipped := _not_judged(row)) is not None:
+        return skipped
+    try:
+        return verdict(await judge(row))
+    except Exception as error:  # whatever a judge raises is a verdict on the row: status "error"
+        return failed(error)
+
+
+def _in_this_thread(judge: Judge, rows: Iterator[Row], progress: Progress | None) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    for row in rows:
+        verdicts.append(_call(judge, row))
+        if progress is not None and len(verdicts) % _TICK_ROWS == 0:
+            progress(len(verdicts))
+    if progress is not None:
+        progress(len(verdicts))
+    return verdicts
+
+
+def judge_rows(
+    judge: Judge,
+    rows: Iterable[Row],
+    *,
+    concurrency: int | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> list[Verdict]:
+    """
+    Judges rows.
+
+    Args:
+        judge (`Callable`):
+            Row to verdict, sync or async. It is called from several threads at once unless `concurrency` is 1.
+        rows (`Iterable[dict]`):
+            The rows, read when their turn comes.
+        concurrency (`int`, *optional*, defaults to 8, to 1 for a verifier):
+            Rows judged at the same time.
+        timeout (`float`, *optional*):
+            Seconds a row may take. At the timeout the row gets its status and the call is left to itself.
+        progress (`Callable[[int], None]`, *optional*):
+            Called now and then with the number of rows done.
+
+    Returns:
+        `list[Verdict]`: One per row, in order.
+    """
+    width = default_concurrency(judge) if concurrency is None else concurrency
+    if is_async(judge):
+        return run_on_loop(
+            functools.partial(_call_async, judge), iter(rows), width=width, timeout=timeout, progress=progress
+        )
+    if width == 1 and timeout is None:
+        return _in_this_thread(judge, iter(rows), progress)
+    return run_in_threads(functools.partial(_call, judge), iter(rows), width=width, timeout=timeout, progress=progress)

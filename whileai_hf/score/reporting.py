@@ -1,0 +1,111 @@
+"""What became of a grading, read from the columns it wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whileai_hf.rows import Report, view
+from whileai_hf.rows.view import Source
+from whileai_hf.score.verdicts import JudgeStatus, as_number
+
+
+@dataclass(frozen=True)
+class GradeReport(Report):
+    """How many rows got a verdict, and why the others did not."""
+
+    n_rows: int
+    judged: int
+    unjudged: int
+    by_status: dict[str, int]
+    """Rows per `judge_status`; rows no judge has seen are left out."""
+    mean_reward: float | None
+    """Over the judged rows only; `None` when there are none."""
+    judge_name: str | None
+    """`None` when the rows name no judge, or several (see `warnings`)."""
+    judge_version: str | None
+    warnings: list[str]
+
+    def __str__(self) -> str:
+        mean = "none" if self.mean_reward is None else f"{self.mean_reward:.3f}"
+        judge = self.judge_name or "unknown judge"
+        version = f" {self.judge_version}" if self.judge_version else ""
+        lines = [f"{self.judged} of {self.n_rows} rows judged by {judge}{version}, mean reward {mean}"]
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+
+
+def unjudged_warning(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """
+    One sentence about the rows without a verdict, `None` when there are none.
+
+    Args:
+        columns (`Mapping[str, Sequence]`):
+            `reward`, `reason`, `judge_status` and `judge_meta` of all rows.
+    """
+    rewards = columns["reward"]
+    unjudged = [index for index, reward in enumerate(rewards) if reward is None]
+    if not unjudged:
+        return None
+    counts = Counter(str(columns["judge_status"][index] or "no verdict yet") for index in unjudged)
+    share = ", ".join(f"{status} {count}" for status, count in counts.most_common())
+    metas = (columns["judge_meta"][index] for index in unjudged)
+    errors = (meta.get("error") if isinstance(meta, dict) else None for meta in metas)
+    reasons = (columns["reason"][index] for index in unjudged)
+    said = next((error or reason for error, reason in zip(errors, reasons, strict=True) if error or reason), None)
+    detail = f"; first: {said}" if said else ""
+    return f"{len(unjudged)} of {len(rewards)} rows are unjudged and count nowhere ({share}{detail})"
+
+
+def _only(values: Sequence[Any]) -> tuple[Any, int]:
+    distinct = {value for value in values if value is not None}
+    return (next(iter(distinct)) if len(distinct) == 1 else None), len(distinct)
+
+
+def grade_report(data: Source) -> GradeReport:
+    """
+    The report on graded rows.
+
+    Args:
+        data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
+            Rows a judge has seen.
+
+    Returns:
+        [`GradeReport`]: Counts, mean reward, warnings.
+
+    Raises:
+        [`MissingColumnError`]: The rows have no `reward`.
+
+    Examples:
+    ```python
+    >>> from whileai_hf.score import grade, grade_report
+    >>> rows = grade([{"final_text": "yes"}, {"final_text": "no"}], lambda row: row["final_text"] == "yes", name="yes")
+    >>> print(grade_report(rows))
+    2 of 2 rows judged by yes, mean reward 0.500
+
+    ```
+    """
+    rows = view(data)
+    rewards = [as_number(value) for value in rows.require("reward", "grade them first: grade(data, judge=...)")]
+    statuses = rows.column("judge_status")
+    known = [reward for reward in rewards if reward is not None]
+    name, names = _only(rows.column("judge_name"))
+    lineage = rows.column("lineage")
+    version, _ = _only([item.get("judge_version") for item in lineage if isinstance(item, dict)])
+    said = {name: rows.column(name) for name in ("reason", "judge_meta")}
+    warning = unjudged_warning({"reward": rewards, "judge_status": statuses, **said})
+    warnings = [warning] if warning else []
+    if names > 1:
+        warnings.append(f"the rows come from {names} judges; their rewards may not be comparable")
+    counts = Counter(str(status) for status in statuses if status is not None)
+    return GradeReport(
+        n_rows=len(rewards),
+        judged=len(known),
+        unjudged=len(rewards) - len(known),
+        by_status={status.value: counts[status.value] for status in JudgeStatus},
+        mean_reward=sum(known) / len(known) if known else None,
+        judge_name=name,
+        judge_version=version,
+        warnings=warnings,
+    )

@@ -1,0 +1,232 @@
+"""`Score`: a judge as a map function.
+
+`rollouts.map(Score(judge), batched=True)` judges a Dataset with caching and `num_proc`, in a notebook or under any
+engine that maps batches. What decides whether `map` may answer from its cache is what the judge does (see
+`hashing`), never how it is run.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dill
+import pyarrow as pa
+from datasets.formatting.formatting import LazyBatch, LazyRow
+
+from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.rows import RowView, canonical
+from whileai_hf.score.hashing import UnhashableError, fingerprint
+from whileai_hf.score.judging import Judge, judge_name, judge_rows
+from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns, judgment_values
+from whileai_hf.score.lanes import Progress, Row
+from whileai_hf.score.verdicts import Verdict
+from whileai_hf.score.verify.base import Verifier
+
+
+logger = logging.getLogger(__name__)
+
+
+class Score:
+    """
+    Judges rows; use it with `map(..., batched=True)`.
+
+    Args:
+        judge (`Callable`):
+            Row to verdict, sync or async: a number, a bool, or a mapping with `reward` and optionally `reason`,
+            `markers`, `failure_class` and metadata. It must not change the row.
+        version (`str`, *optional*):
+            The judge's version. Recorded on every row, and the only thing that decides about the cache: the same
+            version is answered from it, whatever the judge holds. Without it the judge's code and state decide.
+        timeout (`float`, *optional*):
+            Seconds a row may take; then its status is `timeout` and its reward `None`.
+        concurrency (`int`, *optional*, defaults to 8, to 1 for a verifier):
+            Rows judged at the same time in one process. A sync judge is called from that many threads; with 1 and
+            no timeout it is called in the calling thread.
+        name (`str`, *optional*):
+            Name recorded as `judge_name`; by default that of the function or class.
+        columns (`Sequence[str]`, *optional*):
+            The columns the judge reads. Only they are decoded, which is most of the cost of a fast judge.
+        keep_privileged (`bool`, *optional*, defaults to `False`):
+            Keep the columns only a judge may see, for another `Score` down the chain.
+
+    Examples:
+    ```python
+    >>> from whileai_hf.rows import open_rows
+    >>> from whileai_hf.score import Score
+    >>> rollouts = open_rows([{"prompt": "Where is it?", "final_text": "It shipped."}])
+    >>> judged = rollouts.map(Score(lambda row: "shipped" in row["final_text"]), batched=True)
+    >>> judged[0]["reward"], judged[0]["judge_status"]
+    (1.0, 'ok')
+
+    ```
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        version: str | None = None,
+        timeout: float | None = None,
+        concurrency: int | None = None,
+        name: str | None = None,
+        columns: Sequence[str] | None = None,
+        keep_privileged: bool = False,
+    ) -> None:
+        _check_judge(judge)
+        _check_limits(timeout, concurrency)
+        self.judge = judge
+        self.version = None if version is None else str(version)
+        self.timeout = timeout
+        self.concurrency = concurrency
+        self.name = name or judge_name(judge)
+        if columns is None and isinstance(judge, Verifier):
+            columns = judge.columns()
+        self.columns = None if columns is None else tuple(columns)
+        self.keep_privileged = keep_privileged
+
+    def __call__(self, batch: Any) -> Any:
+        """
+        Judges a batch.
+
+        Args:
+            batch (`Mapping[str, list]` or `pyarrow.Table`):
+                Columns of rows.
+
+        Returns:
+            `pyarrow.Table` for a batch of `Dataset.map` or a table, `dict[str, list]` for a plain mapping: the input
+            columns, less the privileged ones, and those of the judgment.
+        """
+        if isinstance(batch, LazyBatch):
+            return self._judge_table(batch.pa_table)
+        if isinstance(batch, pa.Table):
+            return self._judge_table(batch)
+        if isinstance(batch, LazyRow) or not isinstance(batch, Mapping):
+            kind = "a single row" if isinstance(batch, LazyRow) else f"a {type(batch).__name__}"
+            raise ConfigurationError(f"Score got {kind}; it works on batches: call map(Score(judge), batched=True)")
+        return self._judge_mapping(batch)
+
+    def reads(self, available: Sequence[str]) -> list[str]:
+        """Of the columns at hand, those a row is decoded from."""
+        if self.columns is None:
+            return list(available)
+        return [name for name in available if name in self.columns or name == "rollout_status"]
+
+    def verdicts(self, rows: Iterable[Row], progress: Progress | None = None) -> list[Verdict]:
+        """The judge's verdicts on rows, in order."""
+        return judge_rows(self.judge, rows, concurrency=self.concurrency, timeout=self.timeout, progress=progress)
+
+    def values(
+        self, verdicts: Sequence[Verdict], markers: Sequence[Any], lineage: Sequence[Any]
+    ) -> dict[str, list[Any]]:
+        """The judgment's columns as Python values; `markers` and `lineage` are those the rows had before."""
+        return judgment_values(verdicts, judge=self.name, version=self.version, markers=markers, lineage=lineage)
+
+    def _judge_table(self, table: pa.Table) -> pa.Table:
+        view = RowView(table)
+        # A shallow copy per row: a judge that adds a key must not change what is written.
+        verdicts = self.verdicts(view.rows(self.reads(view.columns)))
+        columns = judgment_columns(self.values(verdicts, view.column("markers"), view.column("lineage")))
+        if not self.keep_privileged:
+            table = table.drop_columns([name for name in PRIVILEGED_COLUMNS if name in table.column_names])
+        for name, array in columns.items():
+            if name in table.column_names:
+                table = table.set_column(table.column_names.index(name), name, array)
+            else:
+                table = table.append_column(name, array)
+        return table
+
+    def _judge_mapping(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        columns = {name: _plain_column(name, values) for name, values in batch.items()}
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) > 1:
+            raise DataError(f"the columns of the batch have {sorted(lengths)} rows; expected one length for all")
+        count = lengths.pop() if lengths else 0
+        names = self.reads(list(columns))
+        rows = ({name: columns[name][index] for name in names} for index in range(count))
+        none = [None] * count
+        values = self.values(self.verdicts(rows), columns.get("markers", none), columns.get("lineage", none))
+        dropped = () if self.keep_privileged else PRIVILEGED_COLUMNS
+        return {**{name: column for name, column in columns.items() if name not in dropped}, **values}
+
+    def content_hash(self) -> str:
+        """
+        What decides whether an earlier result may be used again: the judge's `version`, else its code and state.
+        A judge whose state cannot be hashed gets a new hash every time, so it is never answered from the cache.
+        """
+        what = f"{type(self).__qualname__} {self.name} {self.columns} {self.keep_privileged}"
+        if self.version is not None:
+            return f"{what} version {self.version}"
+        try:
+            return f"{what} code {fingerprint(self.judge)}"
+        except UnhashableError as error:
+            logger.warning(
+                "the judge %s holds %s, which cannot be hashed, so map judges every row again on each call; "
+                "pass version= to have unchanged rows answered from the cache",
+                self.name,
+                error,
+            )
+            return f"{what} once {uuid.uuid4().hex}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # dill takes closures and functions of __main__, which plain pickle does not; done here it works for both.
+        try:
+            judge = dill.dumps(self.judge, recurse=True)
+        except Exception as error:  # picklers and reducers raise whatever they like
+            raise ConfigurationError(
+                f"the judge {self.name} cannot be sent to another process ({type(error).__name__}: {error}); "
+                "make its client on first use, or leave num_proc out and raise concurrency="
+            ) from error
+        return {**vars(self), "judge": judge}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.judge = dill.loads(state["judge"])
+
+
+def _check_judge(judge: Any) -> None:
+    if judge is None:
+        raise ConfigurationError(
+            "no judge was given; pass judge=, a callable from a row to a number, a bool or {'reward': ...}"
+        )
+    if isinstance(judge, type):
+        raise ConfigurationError(f"judge={judge.__name__} is a class; pass an object of it: {judge.__name__}(...)")
+    if not callable(judge):
+        raise ConfigurationError(
+            f"judge={judge!r} is a {type(judge).__name__}, which cannot be called; "
+            "pass a callable from a row to a number, a bool or {'reward': ...}"
+        )
+
+
+def _check_limits(timeout: Any, concurrency: Any) -> None:
+    is_time = isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout < float("inf")
+    if timeout is not None and not is_time:
+        raise ConfigurationError(f"timeout={timeout!r} is not a number of seconds above 0; leave it out for no limit")
+    is_count = isinstance(concurrency, int) and not isinstance(concurrency, bool) and concurrency >= 1
+    if concurrency is not None and not is_count:
+        raise ConfigurationError(f"concurrency={concurrency!r} is not a whole number of rows, 1 or more")
+
+
+def _plain_column(name: str, values: Any) -> list[Any]:
+    """A batch column as canonical values, so that a judge sees the same whichever way a row came."""
+    column = values.tolist() if hasattr(values, "tolist") else values  # numpy and torch share this name
+    if not isinstance(column, list | tuple):
+        raise ConfigurationError(
+            f"Score got {name!r} as a {type(values).__name__}, not a list: it works on batches, pass batched=True"
+        )
+    return [canonical(value) if isinstance(value, dict | list | tuple) else value for value in column]
+
+
+def _hash_only(pickler: Any, score: Score) -> None:
+    pickler.save_reduce(str, (score.content_hash(),), obj=score)
+
+
+try:
+    # The pickler `datasets` computes fingerprints with, and nothing else: sending work to processes uses plain dill.
+    from datasets.utils._dill import pklregister
+except ImportError:  # private, so it may move: then the state above is hashed, and an edited module is not noticed
+    logger.warning("this version of datasets hashes judges by name: pass version= when you edit one")
+else:
+    pklregister(Score)(_hash_only)

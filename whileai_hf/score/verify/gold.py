@@ -1,0 +1,66 @@
+"""Where a row keeps its gold answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+# Flat columns that hold gold answers in public datasets, in the order they are tried.
+GOLD_COLUMNS = ("answer", "target", "reference", "gold", "label", "solution")
+
+
+class Gold(NamedTuple):
+    """A gold answer, or the reason why there is none."""
+
+    value: Any
+    missing: str | None = None
+
+
+def find_gold(row: Mapping[str, Any], field: str | None = None) -> Gold:
+    """
+    The gold answer of a row.
+
+    Args:
+        row (`Mapping`):
+            The row.
+        field (`str`, *optional*):
+            Dotted path into the row; digits index lists. A column whose name itself has dots is tried first.
+
+    Returns:
+        [`Gold`]: With `missing` set when the row has none.
+
+    Examples:
+    ```python
+    >>> find_gold({"privileged": {"reference": "42"}}).value, find_gold({"meta": {"key": ["7"]}}, "meta.key.0").value
+    ('42', '7')
+
+    ```
+    """
+    if field is not None:
+        value = row[field] if field in row else _follow(row, field)
+        return Gold(value, f"no gold answer: the row has nothing at {field!r}" if _absent(value) else None)
+    privileged = row.get("privileged")
+    if isinstance(privileged, Mapping) and not _absent(privileged.get("reference")):
+        return Gold(privileged["reference"])
+    for name in GOLD_COLUMNS:
+        if not _absent(row.get(name)):
+            return Gold(row[name])
+    where = f"no privileged.reference and none of {', '.join(GOLD_COLUMNS)}"
+    return Gold(None, f"no gold answer: the row has {where}; pass field= or tasks=")
+
+
+def _absent(value: Any) -> bool:
+    """No answer at all: `None`, a NaN, an empty list. An empty string is an answer."""
+    return value is None or value != value or (isinstance(value, list | tuple) and not value)
+
+
+def _follow(value: Any, path: str) -> Any:
+    for key in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list | tuple) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value

@@ -10,6 +10,9 @@ from pathlib import Path
 # Programs with an output of their own, not tests.
 collect_ignore = ["benchmarks"]
 
+REPO = Path(__file__).parents[1]
+SHARED = REPO.parent / "shared"
+
 _CACHE = tempfile.mkdtemp(prefix="whileai-hf-tests-")
 os.environ.update(
     CUDA_VISIBLE_DEVICES="",
@@ -18,15 +21,14 @@ os.environ.update(
     HF_HOME=_CACHE,
     HF_HUB_DISABLE_TELEMETRY="1",
     HF_HUB_OFFLINE="1",
+    # Programs that tests start in another folder run this checkout, installed or not.
+    PYTHONPATH=os.pathsep.join(filter(None, [str(REPO), os.environ.get("PYTHONPATH")])),
     TOKENIZERS_PARALLELISM="false",
     TRL_EXPERIMENTAL_SILENCE="1",
 )
 
 import pytest  # noqa: E402
 
-
-REPO = Path(__file__).parents[1]
-SHARED = REPO.parent / "shared"
 
 TOOLS = [
     {

@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ not_callable = 3
 def workdir(tmp_path, monkeypatch, tools, policy) -> Path:
     """An empty working directory with a spec folder `desk` and a module `cli_user_code`."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "cli_user_code", raising=False)  # the one of an earlier test's folder
     (tmp_path / "desk").mkdir()
     (tmp_path / "desk" / "tools.json").write_text(json.dumps(tools))
     (tmp_path / "desk" / "policy.md").write_text(policy)

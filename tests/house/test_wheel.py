@@ -1,5 +1,6 @@
 """The built wheel, in a clean environment without extras, does the main job."""
 
+import os
 import subprocess
 import sys
 import venv
@@ -18,20 +19,20 @@ def test_wheel_runs_the_demo(repo, tmp_path):
         assert f"whileai_hf/{name}" in names
     assert not [name for name in names if name.startswith(("tests/", "recipes/"))]
 
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # the wheel, not the checkout
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True, capture_output=True)
-    absent = "import importlib.util as u; print([m for m in ('torch', 'trl', 'transformers') if u.find_spec(m)])"
-    found = subprocess.run([python, "-c", absent], check=True, capture_output=True, text=True, cwd=tmp_path)
-    assert found.stdout.strip() == "[]"
-    demo = subprocess.run([home / "bin" / "whileai-hf", "demo"], capture_output=True, text=True, cwd=tmp_path)
-    assert demo.returncode == 0, demo.stderr[-3000:]
-    assert "pass@1" in demo.stdout
+
+    def run(program, *arguments):
+        result = subprocess.run(
+            [home / "bin" / program, *arguments], capture_output=True, text=True, cwd=tmp_path, env=env
+        )
+        assert result.returncode == 0, result.stderr[-3000:]
+        return result.stdout
+
+    run("python", "-m", "pip", "install", "--quiet", wheel)
+    find = "import importlib.util as u; print([m for m in ('torch', 'trl', 'transformers') if u.find_spec(m)])"
+    assert run("python", "-c", find).strip() == "[]"
+    assert "pass@1" in run("whileai-hf", "demo")
     assert (tmp_path / "demo-out" / "grpo.jsonl").stat().st_size > 0
-    assert (
-        "whileai-hf"
-        in subprocess.run(
-            [home / "bin" / "hf-whileai", "--version"], check=True, capture_output=True, text=True
-        ).stdout
-    )
+    assert run("hf-whileai", "--version").startswith("whileai-hf ")

@@ -9,14 +9,16 @@ import numpy as np
 from datasets import Dataset, Features
 from numpy.typing import NDArray
 
+from whileai_hf.export.building import Texts, build
 from whileai_hf.export.conversation import first_user_text, read_opening, with_system
 from whileai_hf.export.formats import TAKEN, grpo_features
+from whileai_hf.export.messages import encode_message
 from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.report import Export, LeftOut
 from whileai_hf.export.toolset import ToolReader
 from whileai_hf.measure.passes.rewards import read_rewards
-from whileai_hf.rows import RowView, scrub, to_dataset
+from whileai_hf.rows import RowView, scrub
 from whileai_hf.score.passing import PASS_REWARD
 
 
@@ -113,19 +115,20 @@ def make_prompts(view: RowView, tools: ToolReader, system_prompt: str | None) ->
     theirs = _theirs(view, codes, first)
     left_out = LeftOut()
     made: list[dict[str, Any]] = []
+    texts: dict[str, Texts] = {"prompt": [], "tools": []}
     with_tools = 0
     for code, row in enumerate(read_rows(_pick(view, first), _COLUMNS)):
         opening = read_opening(row)
         if isinstance(opening, Reason):
             left_out.add(opening, first[code], rates[code]["n_rollouts"])
             continue
-        offered = tools.read(row.get("tools"), first[code]).openai
+        offered = tools.read(row.get("tools"), first[code]).texts
         with_tools += offered is not None
         ask = asks[first[code]]
+        texts["prompt"].append([encode_message(message) for message in with_system(opening, system_prompt)])
+        texts["tools"].append(offered)
         made.append(
             {
-                "prompt": with_system(opening, system_prompt),
-                "tools": offered,
                 "prompt_text": ask,
                 "task_id": task_text(row, ask),
                 "scenario_id": text_or_none(row.get("scenario_id")),
@@ -137,7 +140,7 @@ def make_prompts(view: RowView, tools: ToolReader, system_prompt: str | None) ->
     notes = []
     if with_tools:
         notes.append("GRPOTrainer reads no tools column; give the policy its tools as environment_factory= or tools=")
-    rows = to_dataset(made, Features({**grpo_features(), **_declared(view, theirs)}))
+    rows = build(made, texts, Features({**grpo_features(), **_declared(view, theirs)}))
     dropped = [name for name in foreign_columns(view) if name not in theirs]
     return Export(rows, len(view) - len(made) - sum(left_out.counts.values()), left_out, dropped, notes)
 

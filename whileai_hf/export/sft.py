@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from whileai_hf.export.building import Texts, build
 from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, read_conversation, with_system
 from whileai_hf.export.formats import sft_features
+from whileai_hf.export.messages import encode_message
 from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.report import Export, LeftOut
 from whileai_hf.export.toolset import ToolReader
-from whileai_hf.rows import RowView, to_dataset
+from whileai_hf.rows import RowView
 from whileai_hf.score.verdicts import as_number
 
 
@@ -34,6 +36,7 @@ def make_sft(view: RowView, tools: ToolReader, system_prompt: str | None) -> Exp
     """
     left_out = LeftOut()
     made: list[dict[str, Any]] = []
+    texts: dict[str, Texts] = {"messages": [], "tools": []}
     unannounced = 0
     for index, row in enumerate(read_rows(view, _COLUMNS)):
         offered = tools.read(row.get("tools"), index)
@@ -41,14 +44,14 @@ def make_sft(view: RowView, tools: ToolReader, system_prompt: str | None) -> Exp
         if isinstance(messages, Reason):
             left_out.add(messages, index)
             continue
-        if offered.openai is None and any("tool_calls" in message for message in messages):
+        if offered.texts is None and any("tool_calls" in message for message in messages):
             unannounced += 1
         prompt = row.get("prompt")
         ask = prompt if isinstance(prompt, str) else first_user_text(messages)
+        texts["messages"].append([encode_message(message) for message in with_system(messages, system_prompt)])
+        texts["tools"].append(offered.texts)
         made.append(
             {
-                "messages": with_system(messages, system_prompt),
-                "tools": offered.openai,
                 "prompt_text": ask,
                 "task_id": task_text(row, ask),
                 "scenario_id": text_or_none(row.get("scenario_id")),
@@ -59,4 +62,4 @@ def make_sft(view: RowView, tools: ToolReader, system_prompt: str | None) -> Exp
     notes = []
     if unannounced:
         notes.append(f"{unannounced} rows call tools but carry no schemas, so the template shows none; pass tools=")
-    return Export(to_dataset(made, sft_features()), 0, left_out, foreign_columns(view), notes)
+    return Export(build(made, texts, sft_features()), 0, left_out, foreign_columns(view), notes)

@@ -17,9 +17,9 @@ from whileai_hf.spec import read_tools
 
 @dataclass(frozen=True)
 class ToolSet:
-    """The tools of one row, `None` for none, and the parameter names of each."""
+    """The tools of one row as JSON texts, `None` for none, and the parameter names of each."""
 
-    openai: list[dict[str, Any]] | None
+    texts: list[bytes] | None
     declared: Declared
 
 
@@ -38,7 +38,9 @@ def _parameter_names(tool: dict[str, Any]) -> frozenset[str]:
 
 
 def _tool_set(tools: list[dict[str, Any]]) -> ToolSet:
-    return ToolSet(tools or None, {tool["function"]["name"]: _parameter_names(tool) for tool in tools})
+    return ToolSet(
+        [dumps(tool) for tool in tools] or None, {tool["function"]["name"]: _parameter_names(tool) for tool in tools}
+    )
 
 
 class ToolReader:

@@ -30,22 +30,11 @@ class Person:
 
 
 @cache
-def _weighted(key: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+def _weighted(key: str) -> tuple[str, ...]:
+    """Each name as often as it weighs."""
     table: Mapping[str, Any] = data("people")[key]
-    names, total, bounds = tuple(table), 0.0, []
-    for entry in table.values():
-        total += entry["weight"] if isinstance(entry, dict) else entry
-        bounds.append(total)
-    return names, tuple(bound / total for bound in bounds)
-
-
-def _drawn(key: str, draws: Draws) -> str:
-    names, bounds = _weighted(key)
-    number = draws.random()
-    for name, bound in zip(names, bounds, strict=True):
-        if number < bound:
-            return name
-    return names[-1]
+    weights = {name: entry["weight"] if isinstance(entry, dict) else entry for name, entry in table.items()}
+    return tuple(name for name, weight in weights.items() for _ in range(weight))
 
 
 def draw_person(draws: Draws, *, fresh: bool) -> Person:
@@ -58,10 +47,11 @@ def draw_person(draws: Draws, *, fresh: bool) -> Person:
         fresh (`bool`):
             Whether nothing happened before: somebody who comes back is no first-timer.
     """
-    persona = _drawn("personas", draws)
+    persona = draws.pick(_weighted("personas"))
     if not fresh and data("people")["personas"][persona].get("fresh"):
         persona = "plain"
-    return Person(persona, _drawn("tones", draws), _drawn("typing", draws), _drawn("length", draws))
+    tone, typing, length = (draws.pick(_weighted(key)) for key in ("tones", "typing", "length"))
+    return Person(persona, tone, typing, length)
 
 
 def typed(text: str, typing: str, draws: Draws) -> str:

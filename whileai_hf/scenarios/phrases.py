@@ -43,24 +43,29 @@ class Phrase:
     ```
     """
 
-    __slots__ = ("_parts", "needs", "text")
+    __slots__ = ("_parts", "_pools", "_slots", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         # Odd positions are slots.
         self._parts = _SLOT.split(text)
-        self.needs = frozenset(self._parts[1::2])
+        self._slots = tuple((index, self._parts[index]) for index in range(1, len(self._parts), 2))
+        self._pools: dict[str, tuple[Phrase, ...]] = {}
 
     def fill(self, draws: Draws, known: Mapping[str, str]) -> str:
         """The text with every slot filled."""
-        parts = self._parts
-        if len(parts) == 1:
+        if not self._slots:
             return self.text
-        filled = parts.copy()
-        for index in range(1, len(parts), 2):
-            name = parts[index]
+        filled = self._parts.copy()
+        for index, name in self._slots:
             value = known.get(name)
-            filled[index] = draws.pick(pool(name)).fill(draws, known) if value is None else value
+            if value is None:
+                options = self._pools.get(name)
+                if options is None:
+                    options = self._pools[name] = pool(name)
+                option = draws.pick(options)
+                value = option.fill(draws, known) if option._slots else option.text
+            filled[index] = value
         return "".join(filled)
 
 

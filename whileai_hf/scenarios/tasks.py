@@ -68,7 +68,7 @@ class TaskMaker:
 
     def scenario_id(self, cell: Cell, tools: Sequence[str]) -> str:
         """Identity of a situation: its values, the clause's text and the tools' names and schemas."""
-        return "sc-" + digest("cell", *cell, *(self.axes.identities[tool] for tool in tools))
+        return "sc-" + digest("\x1f".join(("cell", *cell, *(self.axes.identities[tool] for tool in tools))))
 
     def row(self, cell: Cell, phrasing: int = 0, attempt: int = 0) -> dict[str, Any]:
         """
@@ -84,7 +84,7 @@ class TaskMaker:
         """
         tools = self.tools(cell)
         scenario_id = self.scenario_id(cell, tools)
-        values = rng(self._seed, "values", scenario_id)
+        values = rng(self._seed, "values " + scenario_id)
         shared: dict[str, Any] = {}
         calls = []
         for name in tools:
@@ -92,7 +92,7 @@ class TaskMaker:
             call = phrase.draw(values, shared)
             shared.update(call.arguments)
             calls.append((phrase, call))
-        words = rng(self._seed, "words", scenario_id, phrasing, attempt)
+        words = rng(self._seed, f"words {scenario_id} {phrasing} {attempt}")
         person = draw_person(words, fresh=cell.history == FRESH and cell.stance != "retry")
         topic = words.pick(self.writer.topics(cell.rule)) if cell.rule != UNSPECIFIED else None
         prompt = self.writer.write(cell, Ask(tuple(calls)) if calls else None, person, words, topic)
@@ -249,4 +249,4 @@ def situations(
     agent = as_spec(spec, tools=tools, system_prompt=system_prompt)
     stream = draw_tasks(agent, seed=seed, fault_rate=fault_rate, seeds=seeds, phrasings=phrasings)
     owned = len(dict.fromkeys([*agent.seeds, *seeds]))
-    return to_dataset(list(islice(stream, max(n, owned))), kind="task")
+    return to_dataset(list(islice(stream, max(n, owned))), task_features())

@@ -6,7 +6,7 @@ Arrow columns of strings or integers are dictionary-encoded where they lie; ever
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -21,6 +21,8 @@ from whileai_hf.rows import RowView, task_keys
 
 IntArray = NDArray[np.int64]
 ArrowColumn = Any  # pyarrow's stubs know neither dictionary chunks nor extension storage
+# Rows read at a time from a list of dicts; below the 700 new objects after which CPython looks for garbage.
+_FETCH = 256
 # Where the identity of a task may stand, in order of preference (`rows.task_key`).
 TASK_COLUMNS = ("scenario_id", "task_id", "prompt")
 
@@ -41,18 +43,25 @@ class FetchedView(RowView):
 
     def __init__(self, view: RowView, names: Sequence[str]) -> None:
         self.source, self.columns = view.source, view.columns
-        present = [name for name in names if view.has(name)]
         self._cells: dict[str, list[Any]] = {}
-        if isinstance(view.source, Dataset | pa.Table) or not present:
+        if not isinstance(view.source, Dataset | pa.Table):
+            self._cells = {name: [] for name in names if view.has(name)}
+            self._fetch(view.source)
+
+    def _fetch(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        names = list(self._cells)
+        if not names:
             return
-        try:
-            cells = list(map(itemgetter(*present), view.source))
-        except KeyError:  # rows of several kinds
-            cells = [tuple(map(row.get, present)) for row in view.source]
-            self._cells = {name: list(column) for name, column in zip(present, zip(*cells, strict=True), strict=True)}
-            return
-        columns = [cells] if len(present) == 1 else zip(*cells, strict=True)
-        self._cells = {name: list(column) for name, column in zip(present, columns, strict=True)}
+        getter = itemgetter(*names, names[0])  # one name more, so that a single name gives tuples, too
+        # Few rows at a time: the tuples are gone before the garbage collector, which would walk every row, counts them.
+        for start in range(0, len(rows), _FETCH):
+            part = rows[start : start + _FETCH]
+            try:
+                cells = list(map(getter, part))
+            except KeyError:  # rows of several kinds
+                cells = [(*map(row.get, names), None) for row in part]
+            for name, column in zip(names, zip(*cells, strict=True), strict=False):
+                self._cells[name].extend(column)
 
     def column(self, name: str, default: Any = None) -> list[Any]:
         """One column as Python values; see [`RowView.column`]."""
@@ -80,7 +89,7 @@ def arrow_of(view: RowView, name: str) -> ArrowColumn | None:
 
 def _plain(column: ArrowColumn) -> bool:
     kind: pa.DataType = column.type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
 
 
 def encode_values(values: Sequence[Any], name: str) -> Codes:

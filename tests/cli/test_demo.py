@@ -21,7 +21,7 @@ def test_demo_writes_what_it_says(demo):
     selected = load_from_disk(str(folder / "selected"))
     assert len(graded) == 240
     assert len(prompts) == len(set(selected["prompt"])) > 10, "a demo that selects nothing shows nothing"
-    for word in ("240 rows", "faults", "pass@1", "selected", "grpo.jsonl", "next: whileai-hf measure"):
+    for word in ("240 rows", "faults", "pass@1", "5. select", "grpo.jsonl", "next: whileai-hf measure"):
         assert word in out
 
 

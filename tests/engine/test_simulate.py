@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from datasets import concatenate_datasets
 
@@ -86,10 +87,14 @@ def test_the_answer_key_does_not_ride_on_rollouts(data, tmp_path):
     tasks = wai.situations(tools=TOOLS, system_prompt=POLICY, n=60)
     secrets = {text for row in view(tasks).rows(["privileged"]) for text in row["privileged"].values()}
     assert len(secrets) > 60
-    honest.to_parquet(tmp_path / "rows.parquet", compression=None)
+    honest.to_parquet(tmp_path / "rows.parquet")
     honest.to_json(tmp_path / "rows.jsonl")
-    written = (tmp_path / "rows.jsonl").read_text() + (tmp_path / "rows.parquet").read_bytes().decode("utf-8", "replace")
+    parquet = pq.read_table(tmp_path / "rows.parquet")
+    cells = [str(value) for column in parquet.columns for value in column.to_pylist()]
+    written = (tmp_path / "rows.jsonl").read_text() + "\n".join(cells)
     assert not [secret for secret in secrets if secret in written or json.dumps(secret)[1:-1] in written]
+    description = honest.info.description
+    assert not [secret for secret in secrets if secret in description]
 
 
 def test_a_judge_sees_the_answer_key_of_the_run():
@@ -294,7 +299,12 @@ def test_tasks_without_a_prompt_are_named():
 def test_the_report_is_found_after_any_transformation(data):
     expected = wai.run_report(data).to_dict()
     assert expected["n_rows"] == 60 and expected["coverage"]["pairs_covered"] > 0
-    for other in (data.select([3]), data.filter(lambda row: True), data.map(lambda row: {"x": 1}), wai.grade(data, judge=good_judge)):
+    for other in (
+        data.select([3]),
+        data.filter(lambda row: True),
+        data.map(lambda row: {"x": 1}),
+        wai.grade(data, judge=good_judge),
+    ):
         assert wai.run_report(other).to_dict() == expected
     bare = wai.open_rows(rows_of(data))
     assert wai.run_report(bare).to_dict() == expected  # by run_id, from the run store

@@ -15,7 +15,7 @@ def test_wheel_runs_the_demo(repo, tmp_path):
     subprocess.run([*pip_wheel, "-w", tmp_path, repo], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("whileai_hf-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "rows/schemas/row-v1.json", "cli/sample/tools.json", "cli/sample/policy.md"):
+    for name in ("py.typed", "rows/schemas/row-v1.json", "cli/sample/spec.json", "cli/sample/policy.md"):
         assert f"whileai_hf/{name}" in names
     assert not [name for name in names if name.startswith(("tests/", "recipes/"))]
 

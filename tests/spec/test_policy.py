@@ -19,7 +19,7 @@ from whileai_hf.spec.policy import MAX_CLAUSE, MAX_CLAUSES, MIN_CLAUSE
         ("Verify the order first.\n\nNever guess a status.", None),
         ("Verify the order first. Never guess a status.", None),
         ("Verify the order first; Never guess a status.", ("Verify the order first", "Never guess a status.")),
-        ("# Verify\n**Verify** the `order` first.\n## Rules\nNever *guess* a [status](http://x.y/z).", None),
+        ("# Verify\n**Verify** the `order` first.\n## Rules\nNever *guess* a [status](https://example.com/z).", None),
         ("<rules>\nVerify the order first.\n</rules>\n> Never guess a status.", None),
         ("Verify the order first.\nVERIFY the order first!\nNever guess a status.", None),
         ("(1) Verify the order first. (2) Never guess a status.", None),

@@ -15,6 +15,7 @@ from whileai_hf.errors import ConfigurationError
 from whileai_hf.export import export_report
 from whileai_hf.rows import Report, open_rows
 from whileai_hf.score import verify
+from whileai_hf.select import SelectionConfig
 
 
 # What --verify names; `regex` takes its pattern after a colon.
@@ -81,7 +82,7 @@ def measure(args: argparse.Namespace) -> int:
 def select(args: argparse.Namespace) -> int:
     """`whileai-hf select`: the rows worth training on."""
     check_output(args.output)
-    rows, report = wai.optimize(open_rows(args.data), mode=args.mode)
+    rows, report = wai.optimize(open_rows(args.data), config=config_from(args, SelectionConfig))
     _show(args, report, rows)
     return 0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from datasets import Dataset
+from datasets import Dataset, disable_progress_bars
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import dumps, view
@@ -94,6 +94,7 @@ def write_rows(rows: Dataset, path: str) -> Path:
             `*.jsonl` (one canonical JSON object a line), `*.parquet`, or a folder for `Dataset.save_to_disk`.
     """
     check_output(path)
+    disable_progress_bars()  # one line says where the rows went; a bar for it is noise
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix == ".jsonl":

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from whileai_hf import __version__
 from whileai_hf.cli.knobs import add_config_flags, apply_yaml
 from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.select.config import SelectionConfig
 
 
 _DESCRIPTION = "Simulate an agent, grade what it did, measure it, and select what is worth training on."
@@ -58,8 +59,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     select = _command(commands, "select", "keep the rows worth training on, and say what every gate dropped")
     select.add_argument("data", help=_DATA_HELP)
-    select.add_argument("--mode", choices=("rl", "sft"), default="rl", help="what the rows are for (default: rl)")
     select.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+    add_config_flags(select, SelectionConfig)
 
     export = _command(commands, "export", "write a training file in the shape TRL takes")
     export.add_argument("data", help=_DATA_HELP)

@@ -20,6 +20,7 @@ from whileai_hf.rows.encoder import Cells, RowEncoder
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox import ActiveRollout, Session, activate
+from whileai_hf.sandbox.knowledge import WORLD_STATES
 from whileai_hf.spec import AgentSpec
 
 
@@ -88,14 +89,17 @@ class Player:
 
     def _start(self, task: Task, index: int) -> ActiveRollout:
         seed = task.get("seed")
+        # Rows of other stacks describe their worlds in other words; those worlds are taken as they come.
+        state = task.get("world_state")
         session = Session(
             self.spec.tools,
             seed=self.config.seed if seed is None else seed,
             scenario_id=str(task_key(task)),
             prompt=task["prompt"],
-            world_state=task.get("world_state") or "unspecified",
+            world_state=state if state in WORLD_STATES else "unspecified",
             faults=task.get("faults"),
             execute=self.config.execute,
+            target=(task.get("scenario_dimensions") or {}).get("tool"),
         )
         return ActiveRollout(task=task, rollout_index=index, seed=session.seed, session=session)
 

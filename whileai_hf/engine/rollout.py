@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import pyarrow as pa
 from datasets import Features
 
-from whileai_hf.actors import agent_id
-from whileai_hf.actors.loop import background_loop
+from whileai_hf.actors import background_loop
 from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, make_config
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.player import PlayedRow, Player
@@ -20,8 +20,8 @@ from whileai_hf.rows.columns import infer_feature
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.hashing import register_hash
 from whileai_hf.rows.view import Row, RowView
-from whileai_hf.spec import AgentSpec
-from whileai_hf.spec.given import as_spec
+from whileai_hf.score.hashing import UnhashableError, fingerprint
+from whileai_hf.spec import AgentSpec, as_spec
 
 
 Batch = Mapping[str, Sequence[Any]] | pa.Table
@@ -125,8 +125,15 @@ class Rollout:
         return {name: view.column(name) for name in view.columns}
 
     def hash_state(self) -> list[object]:
-        """What decides the rows: enters the fingerprint of `Dataset.map` in place of the object itself."""
-        return [self.run_id, self.spec.sha, agent_id(self.agent), self.config.repeats, self.keep_privileged]
+        """
+        What decides the rows: enters the fingerprint of `Dataset.map` in place of the object itself. The agent counts
+        with its code and state; one that holds something without stable content is never answered from the cache.
+        """
+        try:
+            agent = fingerprint([self.agent, self.config.execute])
+        except UnhashableError:
+            agent = uuid.uuid4().hex
+        return [self.run_id, agent, self.config.repeats, self.keep_privileged]
 
 
 register_hash(Rollout)

@@ -28,8 +28,7 @@ from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Row
 from whileai_hf.scenarios import coverage, draw_tasks
 from whileai_hf.score import grade
-from whileai_hf.spec import AgentSpec
-from whileai_hf.spec.given import as_spec
+from whileai_hf.spec import AgentSpec, as_spec
 from whileai_hf.store import PrivilegedWriter, write_report
 
 

@@ -14,6 +14,7 @@ import orjson
 
 from whileai_hf.export.reasons import Reason
 from whileai_hf.rows import dumps, loads
+from whileai_hf.rows.canonical import canonical_float
 
 
 Message = dict[str, Any]
@@ -87,6 +88,8 @@ def read_arguments(written: Any) -> dict[str, Any] | None:
 
     ```
     """
+    if isinstance(written, dict):
+        return written
     for _ in range(_JSON_LEVELS):
         if not isinstance(written, str):
             break
@@ -109,7 +112,7 @@ def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     if not isinstance(name, str) or not name or arguments is None:
         return None
     known = declared.get(name)
-    if arguments.keys() == {_MALFORMED} and _MALFORMED not in (known or ()):
+    if len(arguments) == 1 and _MALFORMED in arguments and _MALFORMED not in (known or ()):
         return None
     if known is not None and None in arguments.values():
         # The mark of a file that once was a struct column: every tool's parameters on every call.
@@ -144,11 +147,11 @@ def read_message(message: Any, declared: Declared) -> Message | Reason:
     role = _ROLES.get(written) if isinstance(written, str) else None
     if role is None:
         return Reason.NO_CONVERSATION
-    text = content if type(content) is str else text_of(content, role)
+    text = content if isinstance(content, str) else text_of(content, role)
     if isinstance(text, Reason):
         return text
     made: Message = {"role": role, "content": text}
-    if len(message) == len(made):
+    if len(message) == len(made):  # nearly half of all messages
         return made
     for key in _KEPT_KEYS:
         value = message.get(key)
@@ -173,8 +176,9 @@ def encode_message(message: Message) -> bytes:
     search costs twenty times the encoding.
     """
     for call in message.get("tool_calls", ()):
-        if not _EXACT.issuperset(map(type, call["function"]["arguments"].values())):
-            return dumps(message)
+        for value in call["function"]["arguments"].values():
+            if type(value) not in _EXACT and not (type(value) is float and canonical_float(value) == value):
+                return dumps(message)
     try:
         return orjson.dumps(message)
     except TypeError:  # lone surrogates, integers beyond 64 bit

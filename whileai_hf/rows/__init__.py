@@ -12,7 +12,7 @@ from whileai_hf.rows.identity import group_keys, task_key, task_keys
 from whileai_hf.rows.open import open_rows, select_rows, view
 from whileai_hf.rows.privileged import scrub
 from whileai_hf.rows.report import Report
-from whileai_hf.rows.rng import digest, rng
+from whileai_hf.rows.rng import rng
 from whileai_hf.rows.view import RowView
 
 
@@ -21,7 +21,6 @@ __all__ = [
     "RowView",
     "add_columns",
     "canonical",
-    "digest",
     "dumps",
     "group_keys",
     "loads",

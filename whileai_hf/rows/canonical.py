@@ -114,6 +114,8 @@ def dumps(value: Any) -> bytes:
     """
     try:
         text = orjson.dumps(value)
+        if type(value) is dict and all(type(item) is str for item in value.values()):
+            return text  # most chat messages: text only, so no number to look for
     except TypeError:  # big integers, lone surrogates, foreign types, keys that are not strings
         return orjson.dumps(canonical(value))
     if _SUSPECT.search(text):

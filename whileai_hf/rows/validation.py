@@ -63,7 +63,7 @@ def validate(source: Source) -> int:
 
     Examples:
     ```python
-    >>> from whileai_hf.rows import validate
+    >>> from whileai_hf.rows.validation import validate
     >>> validate([{"schema_version": "1", "prompt": "hi", "steps": [], "final_text": "hello"}])
     1
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from whileai_hf.rows import canonical, digest, dumps
+from whileai_hf.rows import canonical, dumps
+from whileai_hf.rows.rng import digest
 
 
 Key = tuple[str, str]

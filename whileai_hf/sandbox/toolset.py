@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from whileai_hf.rows import digest, dumps
+from whileai_hf.rows import dumps
+from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox.effects import (
     Effect,
     IdParameter,

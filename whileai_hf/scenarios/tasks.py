@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import to_dataset
+from whileai_hf.rows.features import task_features
 from whileai_hf.rows.rng import digest, rng
 from whileai_hf.sandbox import FAULT_KINDS, fault_plan
 from whileai_hf.scenarios.axes import CALL_FREE_STANCES, SUCCESS, UNSPECIFIED, Axes, Cell, tier_of

@@ -10,7 +10,7 @@ from whileai_hf.cli.sample.desk import agent
 from whileai_hf.cli.sample.judging import judge
 
 
-# Holds tools.json, policy.md and rubric.md; `AgentSpec.load(FOLDER)` reads it.
+# Holds spec.json, policy.md and rubric.md; `AgentSpec.load(FOLDER)` reads it.
 FOLDER = Path(__file__).parent
 
 __all__ = ["FOLDER", "agent", "judge"]

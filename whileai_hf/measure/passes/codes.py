@@ -53,7 +53,7 @@ class FetchedView(RowView):
         if not names:
             return
         getter = itemgetter(*names, names[0])  # one name more, so that a single name gives tuples, too
-        # Few rows at a time: the tuples are gone before the garbage collector, which would walk every row, counts them.
+        # Few rows at a time: the tuples are gone before the garbage collector, which walks every row, counts them.
         for start in range(0, len(rows), _FETCH):
             part = rows[start : start + _FETCH]
             try:
@@ -167,6 +167,8 @@ def combine(*parts: IntArray) -> IntArray:
     """
     joint = parts[0]
     for part in parts[1:]:
+        if part.max(initial=0) == 0:
+            continue  # one value throughout tells nothing apart
         # Renumbering in between keeps the product of two code ranges within 64 bit.
         joint = np.unique(joint, return_inverse=True)[1] * (int(part.max(initial=0)) + 1) + part
     _, first, inverse = np.unique(joint, return_index=True, return_inverse=True)

@@ -99,4 +99,4 @@ def count_duplicates(view: RowView, tasks: Codes) -> int:
         parts.append(_inner_codes(view, "lineage", "eval_run").index)
     known = np.array([key is not None for key in numbered.keys], dtype=bool)[numbered.index]
     joint = combine(*parts)[known]
-    return int(joint.size - np.unique(joint).size)
+    return int(joint.size - np.count_nonzero(np.bincount(joint)))

@@ -1,0 +1,121 @@
+"""The knobs of a selection: one dataclass, from which keywords, CLI flags and YAML keys are made."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import field
+from typing import TypedDict
+
+from whileai_hf.errors import ConfigurationError
+
+
+MODES = ("rl", "sft")
+TRUNCATED = ("drop", "keep")
+SELECT = ("top_per_prompt", "top_k_overall", "random_per_prompt", "random_overall")
+# Prompts the policy solves 20-80% of the time: the offline difficulty filter of published reasoning recipes.
+BAND = (0.2, 0.8)
+
+
+@dataclasses.dataclass(frozen=True)
+class SelectionConfig:
+    """
+    Knobs of [`optimize`]. Every field is also a keyword of `optimize` and a YAML key.
+
+    Examples:
+    ```python
+    >>> SelectionConfig(mode="sft").select
+    'top_per_prompt'
+
+    ```
+    """
+
+    mode: str = field(
+        default="rl",
+        metadata={"help": "rl: whole groups that carry a gradient; sft: the best completions", "choices": MODES},
+    )
+    target: int | None = field(
+        default=None, metadata={"help": "rows to keep at most; in rl mode whole groups, at least one"}
+    )
+    band: Sequence[float] = field(
+        default=BAND, metadata={"help": "lowest and highest pass rate of a group kept in rl mode", "cli": False}
+    )
+    enforce_band: bool = field(
+        default=True, metadata={"help": "drop groups outside the band; otherwise they only come last"}
+    )
+    threshold: float = field(default=1.0, metadata={"help": "reward from which a rollout counts as a pass"})
+    truncated: str = field(
+        default="drop", metadata={"help": "what becomes of replies cut at the token limit", "choices": TRUNCATED}
+    )
+    select: str = field(
+        default="top_per_prompt",
+        metadata={"help": "sft mode: how completions are picked; random_* are chance controls", "choices": SELECT},
+    )
+    min_reward: float = field(default=1.0, metadata={"help": "sft mode: lowest reward of a completion kept"})
+    seed: int = field(default=0, metadata={"help": "seed of the random controls"})
+
+    def __post_init__(self) -> None:
+        for name, choices in (("mode", MODES), ("truncated", TRUNCATED), ("select", SELECT)):
+            if getattr(self, name) not in choices:
+                raise ConfigurationError(
+                    f"{name}={getattr(self, name)!r} is not one of {', '.join(map(repr, choices))}; pick one of them"
+                )
+        if self.target is not None and (not isinstance(self.target, int) or self.target < 1 or self.target is True):
+            raise ConfigurationError(
+                f"target={self.target!r} is not a number of rows; pass 1 or more, or leave it out"
+            )
+        for name in ("threshold", "min_reward"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise ConfigurationError(f"{name}={value!r} is not a reward; pass a finite number")
+        _check_band(self.band)
+
+
+def _check_band(band: object) -> None:
+    numbers = band if isinstance(band, list | tuple) else ()
+    if len(numbers) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in numbers):
+        low, high = numbers
+        if 0 <= low < high <= 1:
+            return
+    raise ConfigurationError(
+        f"band={band!r} is not a pair of pass rates with 0 <= low < high <= 1; pass for example (0.2, 0.8), "
+        "or enforce_band=False to keep every group"
+    )
+
+
+class SelectionKnobs(TypedDict, total=False):
+    """The fields of [`SelectionConfig`] as keywords."""
+
+    mode: str
+    target: int | None
+    band: Sequence[float]
+    enforce_band: bool
+    threshold: float
+    truncated: str
+    select: str
+    min_reward: float
+    seed: int
+
+
+def make_config(config: SelectionConfig | None, knobs: SelectionKnobs) -> SelectionConfig:
+    """
+    A config with keywords laid over it.
+
+    Args:
+        config ([`SelectionConfig`], *optional*):
+            The base.
+        knobs (`dict`):
+            Fields to replace.
+
+    Raises:
+        [`ConfigurationError`]: An unknown knob; the message names the nearest known one.
+    """
+    known = [knob.name for knob in dataclasses.fields(SelectionConfig)]
+    for name in knobs:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+            hint = f"did you mean {near[0]!r}?" if near else f"the knobs are {', '.join(known)}"
+            raise ConfigurationError(f"unknown knob {name!r}; {hint}")
+    return dataclasses.replace(config or SelectionConfig(), **knobs)

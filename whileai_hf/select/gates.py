@@ -1,0 +1,83 @@
+"""The gates that look at one rollout: is it graded, usable, complete, and not a copy of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from whileai_hf.measure.passes.codes import column_codes, combine
+from whileai_hf.rows import dumps
+from whileai_hf.select.pool import BoolArray, Pool, cells, matches
+
+
+def drop_ungraded(pool: Pool) -> None:
+    """Rows without a verdict."""
+    pool.drop("ungraded", ~pool.rewards.scored)
+
+
+def drop_unusable(pool: Pool) -> None:
+    """Rows without a prompt, and rows in which the agent neither did nor said anything."""
+    unusable = _blank(pool, "prompt")
+    mute = np.flatnonzero(_blank(pool, "final_text") & pool.kept).astype(np.int64)
+    for name in ("steps", "messages"):
+        content = cells(pool.view, name, mute)
+        mute = mute[[not _says_something(cell) for cell in content]]
+    unusable[mute] = True
+    pool.drop("unusable", unusable)
+
+
+def _blank(pool: Pool, name: str) -> BoolArray:
+    codes = column_codes(pool.view, name)
+    empty = [not isinstance(key, str) or not key.strip() for key in codes.keys]
+    return np.array(empty, dtype=bool)[codes.index]
+
+
+def _says_something(cell: Any) -> bool:
+    """Whether steps or messages hold more than what the user said."""
+    parts = cell if isinstance(cell, list) else []
+    return any(
+        isinstance(part, Mapping) and part.get("role", "assistant") == "assistant" and set(part) != {"user"}
+        for part in parts
+    )
+
+
+def drop_duplicates(pool: Pool) -> None:
+    """Rollouts that repeat an earlier one of their group: its tool calls, their results and the reply."""
+    replies = column_codes(pool.view, "final_text")
+    normal: dict[str, int] = {}
+    same = np.array([normal.setdefault(normal_reply(key), len(normal)) for key in replies.keys], dtype=np.int64)
+    candidates = pool.rows()
+    joint = combine(pool.groups[candidates], same[replies.index[candidates]])
+    # Most rollouts differ in the reply already: only the others have their steps decoded.
+    candidates = candidates[np.bincount(joint)[joint] > 1]
+    seen: set[tuple[int, int, bytes]] = set()
+    copies = np.zeros(pool.kept.size, bool)
+    for row, steps in zip(candidates.tolist(), cells(pool.view, "steps", candidates), strict=True):
+        key = (int(pool.groups[row]), int(same[replies.index[row]]), _calls(steps))
+        copies[row] = key in seen
+        seen.add(key)
+    pool.drop("duplicate", copies)
+
+
+def normal_reply(text: Any) -> str:
+    """A reply without what people do not read as a difference: case and white space."""
+    return " ".join(text.casefold().split()) if isinstance(text, str) else ""
+
+
+def _calls(steps: Any) -> bytes:
+    """The tool steps as text: name, arguments and result, whatever the order of their keys."""
+    calls = [step for step in steps if isinstance(step, Mapping) and "tool" in step] if isinstance(steps, list) else []
+    return dumps([[call["tool"], _ordered(call.get("arguments")), _ordered(call.get("result"))] for call in calls])
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _ordered(value[key]) for key in sorted(value, key=str)}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value
+
+
+def drop_truncated(pool: Pool) -> None:
+    """Replies cut at the token limit."""
+    pool.drop("truncated", matches(pool.view, "finish_reason", "length"))

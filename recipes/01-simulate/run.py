@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 import whileai_hf as wai
+from whileai_hf.rows import rng
 
 
 POLICY = """You are the order desk of a small shop.
@@ -36,21 +37,24 @@ WORLD = wai.world(TOOLS)
 
 
 def desk(message: str) -> dict:
-    """Looks the order up, refunds when asked to; every third rollout trusts a refund it did not check."""
+    """Looks the order up and refunds it when asked to; now and then it does not read what a tool said."""
     order = re.search(r"\bORD-\d+\b", message)
     if order is None:
         return {"steps": [], "final_text": "Which order is it? Please send me its number."}
-    calls = [("get_order", {"order_id": order.group()})]
-    if "refund" in message.lower():
-        calls.append(("refund_order", {"order_id": order.group()}))
+    # Chance that depends on the rollout alone: the same run gives the same rows, at any concurrency.
+    rollout = wai.current_rollout()
+    draws = rng(rollout.seed, rollout.prompt, rollout.rollout_index)
+    closing = draws.pick(["", " Anything else?", " Have a nice day.", " Write again any time."])
+    tools = ["get_order", "refund_order"] if "refund" in message.lower() else ["get_order"]
     steps = []
-    for tool, arguments in calls:
+    for tool in tools:
+        arguments = {"order_id": order.group()}
         result = WORLD.call(tool, arguments)
         steps.append({"tool": tool, "arguments": arguments, "result": result})
-        careless = wai.current_rollout().rollout_index == 2
-        if result["status"] not in ("ok", "created", "updated") and not careless:
-            return {"steps": steps, "final_text": f"{tool} did not go through, so nothing is settled yet."}
-    return {"steps": steps, "final_text": "All settled."}
+        careless = draws.chance(0.4)
+        if result["status"] not in ("ok", "updated") and not careless:
+            return {"steps": steps, "final_text": f"{tool} did not go through, so nothing is settled yet.{closing}"}
+    return {"steps": steps, "final_text": f"All settled.{closing}"}
 
 
 if __name__ == "__main__":

@@ -23,9 +23,13 @@ _HUGE = 1e16
 _SIGNIFICANT_HUGE = "%.9g"
 _INT64_MIN, _UINT64_MAX = -(1 << 63), (1 << 64) - 1
 
+# The search for such a number is the cost of writing text, so a rough look at the digits comes first: every digit and
+# dot as 0, every e as E, the rest blank. Whatever the pattern finds has one of these runs in it.
+_DIGITS = bytes(48 if chr(c) in "0123456789." else 69 if chr(c) in "eE" else 32 for c in range(256))
+_LONG_NUMBER, _EXPONENT, _NEGATIVE_ZERO = b"0" * 10, b"0E", b"-0.0"
 # Numbers that may not be canonical yet: long digit runs, exponents, negative zero. A hit inside a string costs time
 # and nothing else.
-_SUSPECT = re.compile(rb"(?:^|[:,\[])-?(?:[\d.]{10,}|[\d.]+[eE]|0\.0(?:[,}\]]|$))")
+_SUSPECT = re.compile(rb"(?:^|[:,\[])-?(?:[\d.]{10,}|[\d.]+[eE])|-0\.0")
 
 
 def canonical_float(value: float) -> float | None:
@@ -118,7 +122,9 @@ def dumps(value: Any) -> bytes:
             return text  # most chat messages: text only, so no number to look for
     except TypeError:  # big integers, lone surrogates, foreign types, keys that are not strings
         return orjson.dumps(canonical(value))
-    if _SUSPECT.search(text):
+    digits = text.translate(_DIGITS)
+    rough = _LONG_NUMBER in digits or _EXPONENT in digits or _NEGATIVE_ZERO in text
+    if rough and _SUSPECT.search(text):
         return orjson.dumps(canonical(value))
     return text
 

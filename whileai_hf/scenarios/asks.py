@@ -19,6 +19,7 @@ from whileai_hf.scenarios import tails
 from whileai_hf.scenarios.bonds import Bond, bonds_of
 from whileai_hf.scenarios.descriptions import Request, facets, from_name, read_request
 from whileai_hf.scenarios.slots import Slotted, bare, mark, place_values, singular_thing, thing_of
+from whileai_hf.scenarios.subjects import subjects_of
 from whileai_hf.scenarios.values import Param, read_params, spell
 from whileai_hf.scenarios.words import gerund, plural, words_of
 from whileai_hf.spec import AgentSpec, Tool
@@ -106,8 +107,8 @@ class ToolPhrases:
             The record the call is about, with its mark; empty when the request names none.
         thing (`str`):
             What the tool is about, without article.
-        things (`str`):
-            Several of them.
+        subjects (`tuple[tuple[str, str], ...]`):
+            What the tool deals with, `thing` first, and several of each.
         doing (`tuple[str, ...]`):
             The -ing form of the whole, without values.
         facets (`tuple[str, ...]`):
@@ -122,7 +123,7 @@ class ToolPhrases:
     shows: tuple[Wording, ...]
     record: str
     thing: str
-    things: str
+    subjects: tuple[tuple[str, str], ...]
     doing: tuple[str, ...]
     facets: tuple[str, ...]
     effect: str
@@ -264,6 +265,7 @@ def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases
     slotted, requests, shows = _requests_of(tool, request, params, currency)
     general = bare(request)
     thing = thing_of(general) or _name_thing(tool, params)
+    thing = singular_thing(thing)
     verb, _, particle = request.verb.partition(" ")
     verb = {"return": "get", "retrieve": "get", "display": "show", "demonstrate": "show"}.get(verb, verb)
     doing = [" ".join(part for part in (gerund(verb), particle, general) if part)]
@@ -275,8 +277,8 @@ def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases
         requests=tuple(requests),
         shows=tuple(shows),
         record=slotted.entity,
-        thing=singular_thing(thing) if slotted.entity else thing,
-        things=plural(singular_thing(thing)) if slotted.entity else plural(thing),
+        thing=thing,
+        subjects=tuple((subject, plural(subject)) for subject in subjects_of(request, thing)),
         doing=tuple(doing),
         facets=facets(tool),
         effect=tool_effect(tool),

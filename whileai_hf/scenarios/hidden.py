@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from whileai_hf.sandbox import FAULT_KINDS
 from whileai_hf.scenarios.asks import Call, ToolPhrases
 from whileai_hf.scenarios.axes import SUCCESS, UNSPECIFIED, Cell
+from whileai_hf.scenarios.words import article
 
 
 _STATES = {
@@ -44,7 +45,7 @@ _ENDINGS = {
 
 
 def _record(phrase: ToolPhrases, call: Call) -> str:
-    return call.fill(phrase.record) if phrase.record else f"such a {phrase.thing}"
+    return call.fill(phrase.record) if phrase.record else f"such {article(phrase.thing)} {phrase.thing}"
 
 
 def hidden_state(cell: Cell, calls: Sequence[tuple[ToolPhrases, Call]]) -> str:

@@ -21,6 +21,7 @@ _STOP = frozenset(
     "gets got go goes going take takes taken provide provides provided providing obtain obtains collect help helps please "
     "first last next initial now today explicitly proactively simultaneously already instead otherwise respectively "
     "user users customer customers agent agents assistant assistants model tool tools function functions system task tasks "
+    "available current default ephemeral lost flown true false something anything everything nothing accessible possible two three four five six ten several "
     "request requests thing things way case cases time times example information out up off down prefer enable check verify "
     "dollar dollars euro euros percent day days hour hours minute minutes week weeks month months year years "
     "don't doesn't didn't can't won't isn't aren't yes ok sure really there here following new don doesn t s re ve ll e g"
@@ -30,8 +31,8 @@ _STOP = frozenset(
 _NOUNS = frozenset(
     "refund order search address change update report transfer upgrade review access call charge discount delivery return "
     "payment purchase record email message file copy list price plan offer visit test log commit branch query schedule "
-    "booking baggage insurance support release download upload backup reset share stock trade delete".split()
-) - {"delete", "share"}
+    "booking baggage insurance support release download upload backup reset share stock trade insurance".split()
+) - {"share", "list"}
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|[^\sA-Za-z]+")
 _LONGEST_TOPIC = 3
 _MOST_TOPICS = 4
@@ -62,7 +63,10 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
     for token in _WORD.findall(clause):
         word = token.strip("'-").lower()
         # Names of tools and settings (`get-roots-list`, MAX_SIZE) are the prompt's vocabulary, not a person's.
-        if not word.isascii() or not word[:1].isalpha() or word in _STOP or "-" in word or token.isupper():
+        if word.endswith(("able", "ible", "ed")) and len(word) > 4:
+            # Adjectives and participles end a subject: "cancelled flight" is about a flight.
+            runs.append([])
+        elif not word.isascii() or not word[:1].isalpha() or word in _STOP or "-" in word or token.isupper():
             runs.append([])
         else:
             runs[-1].append(word.removesuffix("'s") if word.count("'") else word)
@@ -72,7 +76,7 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
         phrase = " ".join(trimmed[-_LONGEST_TOPIC:])
         if len(phrase) > 2 and phrase not in found:
             shared = -sum(word in known or word.rstrip("s") in known for word in trimmed)
-            lone_verb = len(trimmed) == 1 and trimmed[0] not in _NOUNS and plain_verb(trimmed[0]) is not None
+            lone_verb = len(trimmed) == 1 and _is_verb(trimmed[0])
             found[phrase] = (lone_verb, shared, -order)
     ranked = sorted(found, key=lambda phrase: found[phrase])
     nouns = [phrase for phrase in ranked if not found[phrase][0]]
@@ -81,11 +85,15 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
     return tuple(nouns[:_MOST_TOPICS]) or ("rules",)
 
 
+def _is_verb(word: str) -> bool:
+    return (plain_verb(word) or word) not in _NOUNS and plain_verb(word) is not None
+
+
 def _without_verbs(run: list[str]) -> list[str]:
     """A run without a leading or trailing verb form, as long as something is left."""
     while len(run) > 1 and plain_verb(run[0]) is not None:
         run = run[1:]
-    while len(run) > 1 and (run[-1].endswith(("ed", "ing")) or run[-1] in ("fails", "says", "applies")):
+    while len(run) > 1 and (run[-1].endswith("ing") or (run[-1].endswith("s") and _is_verb(run[-1]))):
         run = run[:-1]
     return run
 

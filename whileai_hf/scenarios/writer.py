@@ -7,14 +7,16 @@ Values are marks until the end (see `slots.py`), so that typing quirks never cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from whileai_hf.rows.rng import Draws, digest
 from whileai_hf.scenarios.asks import Call, ToolPhrases, Wording, read_phrases
 from whileai_hf.scenarios.axes import HISTORIES, MULTI_TOOL, UNRELATED, UNSPECIFIED, Cell
 from whileai_hf.scenarios.people import Person, typed
 from whileai_hf.scenarios.phrases import Phrase, data, lines, phrases
+from whileai_hf.scenarios.subjects import fields_of
 from whileai_hf.scenarios.topics import topics_of, vocabulary
 from whileai_hf.spec import AgentSpec
 
@@ -22,7 +24,7 @@ from whileai_hf.spec import AgentSpec
 FRESH = HISTORIES[0]
 
 # Chance that the person lets on what state the record is in; otherwise only the world knows.
-_HINT = 0.55
+_HINT = 0.45
 # Chance that a read is asked for by naming the thing, and of a question about the record.
 _SHOW = 0.45
 _ABOUT = 0.12
@@ -69,6 +71,43 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+class Known(dict[str, str]):
+    """
+    What the slots of a line stand for in one message. `thing`, `things` and `gerund` are drawn anew each time they are
+    asked for, so that a message does not harp on one word.
+
+    Args:
+        about (`list[ToolPhrases]`):
+            The tools the message is about; may be empty.
+        fields (`Sequence[str]`):
+            What a person calls the agent's field.
+        draws ([`~whileai_hf.rows.rng.Draws`]):
+            Where the choices come from.
+        topic (`str`, *optional*):
+            What the rule of the situation is about.
+    """
+
+    def __init__(
+        self, about: list[ToolPhrases], fields: Sequence[str], draws: Draws, topic: str | None
+    ) -> None:
+        super().__init__(topic=topic or "rules", record=about[0].record or f"the {about[0].thing}" if about else "it")
+        self._about = about
+        self._fields = fields
+        self._draws = draws
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a slot, or `default` when a pool has to fill it."""
+        if name in ("thing", "things"):
+            if not self._about:
+                return "request" if name == "thing" else "requests"
+            return self._draws.pick(self._about[0].subjects)[name == "things"]
+        if name == "gerund":
+            return self._draws.pick(self._about[0].doing) if self._about else "answering questions"
+        if name == "domain":
+            return self._draws.pick(self._fields)
+        return super().get(name, default)
+
+
 class Writer:
     """
     Writes the messages for one agent.
@@ -81,6 +120,7 @@ class Writer:
     def __init__(self, spec: AgentSpec) -> None:
         self.phrases: dict[str, ToolPhrases] = read_phrases(spec)
         self._names = tuple(self.phrases)
+        self._fields = fields_of(spec)
         known = vocabulary([tool.name.replace("_", " ") + " " + tool.description for tool in spec.tools])
         self._topics = {clause: topics_of(clause, known) for clause in spec.clauses}
         spoken = known | vocabulary([spec.system_prompt])
@@ -107,7 +147,7 @@ class Writer:
             topic (`str`, *optional*):
                 What the rule of the situation is about.
         """
-        known = self._known(cell, ask, draws, topic)
+        known = self._known(ask, draws, topic)
         stance, short = cell.stance, person.length == "short"
         before: list[str] = []
         after: list[str] = []
@@ -125,20 +165,15 @@ class Writer:
         text = typed(text, person.typing, draws)
         return ask.fill(text) if ask is not None else text
 
-    def _known(self, cell: Cell, ask: Ask | None, draws: Draws, topic: str | None) -> dict[str, str]:
-        about = ask.calls[0][0] if ask is not None else (self.phrases[draws.pick(self._names)] if self._names else None)
-        if about is None:
-            return {"thing": "request", "things": "requests", "gerund": "answering questions", "topic": topic or "rules"}
-        return {
-            "thing": about.thing,
-            "things": about.things,
-            "gerund": draws.pick(about.doing),
-            "record": about.record or f"the {about.thing}",
-            "topic": topic or "rules",
-        }
+    def _known(self, ask: Ask | None, draws: Draws, topic: str | None) -> Known:
+        if ask is not None:
+            about = ask.calls if len(ask.calls) == 1 or draws.chance(0.7) else ask.calls[1:]
+            return Known([about[0][0]], self._fields, draws, topic)
+        # Off-topic, but said to this agent: any of its tools may be what it is known for.
+        return Known([self.phrases[draws.pick(self._names)]] if self._names else [], self._fields, draws, topic)
 
     def _stance(
-        self, stance: str, short: bool, before: list[str], after: list[str], known: Mapping[str, str], draws: Draws
+        self, stance: str, short: bool, before: list[str], after: list[str], known: Known, draws: Draws
     ) -> None:
         said = data("lines")["stance"].get(stance)
         if said is None:
@@ -147,7 +182,7 @@ class Writer:
         line = draws.pick(lines("lines", "stance", stance, place)).fill(draws, known)
         (after if place == "after" else before).append(line)
 
-    def _body(self, cell: Cell, ask: Ask | None, known: dict[str, str], draws: Draws, short: bool) -> list[str]:
+    def _body(self, cell: Cell, ask: Ask | None, known: Known, draws: Draws, short: bool) -> list[str]:
         if ask is None:
             known["other"] = draws.pick(self._other).fill(draws, known)
             return [draws.pick(lines("lines", "unrelated short" if short else "unrelated")).fill(draws, known)]
@@ -155,7 +190,8 @@ class Writer:
             return [draws.pick(lines("lines", "vague")).fill(draws, known)]
         request, extra, shown = self._request(ask, known, draws, plain=cell.stance == "adversarial")
         if cell.stance == "adversarial":
-            return [draws.pick(lines("lines", "adversarial")).fill(draws, {**known, "ask": request}), *extra]
+            known["ask"] = request
+            return [draws.pick(lines("lines", "adversarial")).fill(draws, known), *extra]
         if shown:
             frame = draws.pick(lines("lines", "frames", "show short" if short else "show"))
         else:
@@ -163,7 +199,7 @@ class Writer:
         return [frame.fill(draws, {"ask": request, "it": request}), *extra]
 
     def _request(
-        self, ask: Ask, known: dict[str, str], draws: Draws, *, plain: bool
+        self, ask: Ask, known: Known, draws: Draws, *, plain: bool
     ) -> tuple[str, list[str], bool]:
         """The request of all calls, the sentences that complete it, and whether it names a thing to be shown."""
         phrase, call = ask.calls[0]
@@ -195,10 +231,10 @@ class Writer:
         return said
 
     def _contexts(
-        self, person: Person, cell: Cell, ask: Ask | None, said: int, known: Mapping[str, str], draws: Draws
+        self, person: Person, cell: Cell, ask: Ask | None, said: int, known: Known, draws: Draws
     ) -> list[str]:
         """Sentences about the person's day: more when long, and always one where nothing else tells asks apart."""
-        wanted = {"short": 0, "medium": int(draws.chance(0.6)), "long": 2}[person.length]
+        wanted = {"short": 0, "medium": int(draws.chance(0.4)), "long": 2}[person.length]
         # A message that says a lot already needs no more colour.
         wanted = max(0, min(wanted, _MOST_LINES - said))
         if ask is None or cell.stance == "ambiguous" or not ask.unique():
@@ -208,13 +244,13 @@ class Writer:
         # A step that is no divisor of the number of lines: the second is never the first again.
         return [options[(at + 7 * step) % len(options)].fill(draws, known) for step in range(wanted)]
 
-    def _joined(self, person: Person, said: list[str], known: Mapping[str, str], draws: Draws) -> str:
+    def _joined(self, person: Person, said: list[str], known: Known, draws: Draws) -> str:
         sentences = [_capital(_closed(line)) for line in said[:-1] if line] + [_capital(line) for line in said[-1:]]
         if person.length == "short":
             return " ".join(sentences)
         tone = data("people")["tones"][person.tone]
         persona = lines("people", "personas", person.persona, "lines")
-        if persona and (person.length == "long" or draws.chance(0.6)):
+        if persona and (person.length == "long" or draws.chance(0.5)):
             at = 0 if draws.chance(0.6) else len(sentences)
             sentences.insert(at, _capital(draws.pick(persona).fill(draws, known)))
         closer = draws.pick(tone["closers"])

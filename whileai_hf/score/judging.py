@@ -12,7 +12,7 @@ import types
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
-from whileai_hf.score.background import wait_for
+from whileai_hf.actors.loop import wait_for
 from whileai_hf.score.lanes import Progress, Row, run_in_threads, run_on_loop
 from whileai_hf.score.verdicts import JudgeStatus, Verdict, failed, verdict
 from whileai_hf.score.verify.base import Verifier

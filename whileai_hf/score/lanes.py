@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from whileai_hf.score.background import background_loop, replace_if_blocked
+from whileai_hf.actors.loop import background_loop, replace_if_blocked
 from whileai_hf.score.verdicts import Verdict, failed, overdue
 
 

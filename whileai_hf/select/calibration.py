@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from whileai_hf.measure.passes.codes import IntArray, column_codes
+from whileai_hf.measure.passes.codes import ArrowColumn, IntArray, column_codes
 from whileai_hf.measure.passes.tally import tally
+from whileai_hf.rows import dumps
+from whileai_hf.rows.columns import json_array
 from whileai_hf.select.pool import Pool
 from whileai_hf.stats import wilson
 
@@ -16,7 +19,7 @@ from whileai_hf.stats import wilson
 SURE_ROLLOUTS = 16
 
 
-def calibrations(pool: Pool, rows: IntArray, threshold: float) -> list[dict[str, Any]]:
+def stamp_column(pool: Pool, rows: IntArray, threshold: float) -> ArrowColumn:
     """
     Stamps for some rows, each over all graded rollouts of its task as given.
 
@@ -29,23 +32,25 @@ def calibrations(pool: Pool, rows: IntArray, threshold: float) -> list[dict[str,
             Reward from which a rollout counts as a pass.
 
     Returns:
-        `list[dict]`: `task_id`, `n`, `pass_rate`, `pass_rate_ci95` (Wilson) and `policy_version` (`None` when the
-        task's rollouts come from several policies).
+        `pyarrow.Array`: JSON objects with `task_id`, `n`, `pass_rate`, `pass_rate_ci95` (Wilson) and `policy_version`
+        (`None` when the task's rollouts come from several policies).
     """
     counts = tally(pool.tasks, np.greater_equal(pool.rewards.values, threshold), pool.rewards.scored)
     policy = _policies(pool)
-    stamps: dict[int, dict[str, Any]] = {}
-    for task in np.unique(pool.tasks.index[rows]).tolist():
+    tasks, which = np.unique(pool.tasks.index[rows], return_inverse=True)
+    stamps: list[bytes] = []
+    for task in tasks.tolist():
         n, c = int(counts.n[task]), int(counts.c[task])
-        interval = wilson(c, n)
-        stamps[task] = {
+        stamp: dict[str, Any] = {
             "task_id": counts.keys[task],
             "n": n,
-            "pass_rate": c / n if n else None,
-            "pass_rate_ci95": None if interval is None else list(interval),
+            "pass_rate": c / n,
+            "pass_rate_ci95": wilson(c, n),
             "policy_version": policy[task],
         }
-    return [stamps[task] for task in pool.tasks.index[rows].tolist()]
+        stamps.append(dumps(stamp))
+    # One text per task, however many of its rows are kept.
+    return json_array(stamps).take(pa.array(which))
 
 
 def _policies(pool: Pool) -> list[Any]:

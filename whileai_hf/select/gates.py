@@ -52,12 +52,13 @@ def drop_duplicates(pool: Pool) -> None:
     joint = combine(pool.groups[candidates], same[replies.index[candidates]])
     # Most rollouts differ in the reply already: only the others have their steps decoded.
     candidates = candidates[np.bincount(joint)[joint] > 1]
-    seen: set[tuple[int, int, bytes]] = set()
+    seen: dict[tuple[int, int, bytes], int] = {}
     copies = np.zeros(pool.kept.size, bool)
     for row, steps in zip(candidates.tolist(), cells(pool.view, "steps", candidates), strict=True):
         key = (int(pool.groups[row]), int(same[replies.index[row]]), _calls(steps))
-        copies[row] = key in seen
-        seen.add(key)
+        first = seen.setdefault(key, row)
+        copies[row] = first != row
+        pool.contradicted += bool(pool.rewards.values[first] != pool.rewards.values[row])
     pool.drop("duplicate", copies)
 
 

@@ -49,6 +49,7 @@ class Pool:
     kept: BoolArray
     dropped: dict[str, int]
     dropped_groups: dict[str, int]
+    contradicted: int = 0  # duplicates whose reward differs from that of the rollout they repeat
 
     def drop(self, gate: str, rows: BoolArray) -> None:
         """Takes rows out; those already out are not counted again."""
@@ -84,15 +85,12 @@ def open_pool(view: RowView) -> Pool:
     """
     rows = FetchedView(view, ("reward", *TASK_COLUMNS, "final_text", "steps", "finish_reason", "faults", "lineage"))
     rewards = read_rewards(rows)
-    rows.require(
-        "prompt", "a selection compares rollouts of one prompt: add the column, or load traces into rows first"
-    )
-    if not any(rows.has(name) for name in _CONTENT):
-        have = ", ".join(rows.columns)
-        raise MissingColumnError(
-            f"the rows have none of the columns {', '.join(_CONTENT)} (columns: {have}), so there is nothing to train on; "
-            "load traces into rows first"
-        )
+    for wanted in (("prompt",), _CONTENT):
+        if not any(rows.has(name) for name in wanted):
+            raise MissingColumnError(
+                f"the rows have no column {' or '.join(map(repr, wanted))} (columns: {', '.join(rows.columns)}), and a "
+                "selection compares replies to one prompt; load traces into rows first"
+            )
     tasks = task_codes(rows)
     everything = np.ones(len(rows), bool)
     none = dict.fromkeys(GATES, 0)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from whileai_hf.measure.passes.codes import IntArray
+from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.select.config import SelectionConfig
 from whileai_hf.select.gates import drop_duplicates, drop_truncated, drop_ungraded, drop_unusable
 from whileai_hf.select.pool import Pool
@@ -115,7 +115,7 @@ def _fitting(sizes: list[int], target: int) -> int:
     return len(sizes)
 
 
-def group_columns(pool: Pool, rows: IntArray) -> dict[str, list[Any]]:
+def group_columns(pool: Pool, rows: IntArray) -> dict[str, ArrowColumn]:
     """
     What a trainer may want to know about each kept row's group, over the kept rows.
 
@@ -126,7 +126,7 @@ def group_columns(pool: Pool, rows: IntArray) -> dict[str, list[Any]]:
             Kept rows.
 
     Returns:
-        `dict[str, list]`: `n0` and `n1` (failed and passed rollouts, partial credit split at 0.5), `reward_mean` and
+        `dict[str, pyarrow.Array]`: `n0` and `n1` (failed and passed rollouts, partial credit split at 0.5), `reward_mean` and
         `reward_std` (population).
     """
     rewards, groups = pool.rewards.values[rows], pool.groups[rows]
@@ -135,8 +135,8 @@ def group_columns(pool: Pool, rows: IntArray) -> dict[str, list[Any]]:
     mean = np.bincount(groups, weights=rewards, minlength=pool.n_groups) / n
     spread = np.bincount(groups, weights=(rewards - mean[groups]) ** 2, minlength=pool.n_groups) / n
     return {
-        "n0": (n - passed)[groups].tolist(),
-        "n1": passed[groups].tolist(),
-        "reward_mean": mean[groups].tolist(),
-        "reward_std": np.sqrt(spread)[groups].tolist(),
+        "n0": pa.array((n - passed)[groups].astype(np.int64)),
+        "n1": pa.array(passed[groups].astype(np.int64)),
+        "reward_mean": pa.array(mean[groups]),
+        "reward_std": pa.array(np.sqrt(spread)[groups]),
     }

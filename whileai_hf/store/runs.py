@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from huggingface_hub import cached_assets_path
+from huggingface_hub import constants
 
 from whileai_hf.errors import DataError
 from whileai_hf.store.journal import Journal, read_lines
@@ -24,11 +24,18 @@ _REPORT = "report.json"
 _PRIVILEGED = "privileged-"
 
 
-def run_folder(run_id: str) -> Path:
-    """The folder of a run, made when absent."""
+def _place(run_id: str) -> Path:
+    # The layout of `huggingface_hub.cached_assets_path`, which would make the folder of every run asked about.
     if not _RUN_ID.fullmatch(run_id):
         raise DataError(f"run_id {run_id!r} cannot name a folder; expected letters, digits, '.', '_' or '-'")
-    return Path(cached_assets_path("whileai_hf", namespace="runs", subfolder=run_id))
+    return Path(constants.HF_ASSETS_CACHE) / "whileai_hf" / "runs" / run_id
+
+
+def run_folder(run_id: str) -> Path:
+    """The folder of a run, made when absent."""
+    folder = _place(run_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -46,7 +53,7 @@ def write_report(run_id: str, report: dict[str, Any]) -> None:
 
 def read_report(run_id: str) -> dict[str, Any] | None:
     """A run's report, `None` when this machine has not seen the run."""
-    path = run_folder(run_id) / _REPORT
+    path = _place(run_id) / _REPORT
     if not path.exists():
         return None
     report: dict[str, Any] = orjson.loads(path.read_bytes())
@@ -89,7 +96,7 @@ def read_privileged(run_id: str) -> dict[tuple[str | None, str], dict[str, Any]]
         not seen the run.
     """
     found: dict[tuple[str | None, str], dict[str, Any]] = {}
-    for path in sorted(run_folder(run_id).glob(f"{_PRIVILEGED}*.jsonl")):
+    for path in sorted(_place(run_id).glob(f"{_PRIVILEGED}*.jsonl")):
         for line in read_lines(path):
             scenario_id, prompt, privileged, expected_calls = orjson.loads(line)
             found[scenario_id, prompt] = {"privileged": privileged, "expected_calls": expected_calls}

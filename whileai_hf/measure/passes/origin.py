@@ -33,7 +33,7 @@ ORIGIN_COLUMNS = (
 )
 
 
-def _inner_codes(view: RowView, name: str, key: str) -> Codes:
+def inner_codes(view: RowView, name: str, key: str) -> Codes:
     """Codes of one value inside a JSON column. Only distinct texts are parsed: most runs have a handful."""
     column = arrow_of(view, name)
     if column is None or not isinstance(column.type, pa.JsonType):
@@ -69,9 +69,9 @@ def origins(view: RowView) -> dict[str, list[Any]]:
     """
     found = {name: _present(column_codes(view, name)) for name in ("policy_version", "judge_name") if view.has(name)}
     if view.has("lineage"):
-        found["judge_version"] = _present(_inner_codes(view, "lineage", "judge_version"))
+        found["judge_version"] = _present(inner_codes(view, "lineage", "judge_version"))
     if view.has("sampling"):
-        found["temperature"] = _present(_inner_codes(view, "sampling", "temperature"))
+        found["temperature"] = _present(inner_codes(view, "sampling", "temperature"))
     return {name: values for name, values in found.items() if values}
 
 
@@ -96,7 +96,7 @@ def count_duplicates(view: RowView, tasks: Codes) -> int:
     parts: list[IntArray] = [tasks.index, numbered.index]
     parts += [column_codes(view, other).index for other in ("run_id", "prompt", "eval_run") if view.has(other)]
     if view.has("lineage"):
-        parts.append(_inner_codes(view, "lineage", "eval_run").index)
+        parts.append(inner_codes(view, "lineage", "eval_run").index)
     known = np.array([key is not None for key in numbered.keys], dtype=bool)[numbered.index]
     joint = combine(*parts)[known]
     return int(joint.size - np.count_nonzero(np.bincount(joint)))

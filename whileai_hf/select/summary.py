@@ -1,0 +1,115 @@
+"""What to tell about a selection: counts, and warnings about training on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whileai_hf.measure.passes.codes import IntArray
+from whileai_hf.measure.passes.origin import inner_codes
+from whileai_hf.select.calibration import SURE_ROLLOUTS
+from whileai_hf.select.config import SelectionConfig
+from whileai_hf.select.pool import Pool
+from whileai_hf.select.report import SelectionReport
+from whileai_hf.select.rl import GroupSelection
+
+
+# From this many repeats a group gives pass^k and pass@k (`measure.pass_at`).
+_KWAY = 4
+# Fewer completions than this per prompt leave rejection sampling little to choose from.
+_FEW_COMPLETIONS = 10
+
+
+def summarise(pool: Pool, config: SelectionConfig, rows: IntArray, groups: GroupSelection | None) -> SelectionReport:
+    """
+    The report of a selection.
+
+    Args:
+        pool (`Pool`):
+            The rows given, after the gates.
+        config (`SelectionConfig`):
+            The knobs.
+        rows (`np.ndarray`):
+            Rows kept.
+        groups (`GroupSelection`, *optional*):
+            What the group gates found; `None` in mode "sft".
+
+    Returns:
+        [`SelectionReport`]: Every row given is kept or counted at one gate.
+    """
+    sources = inner_codes(pool.view, "lineage", "source")
+    eval_sourced = sum(sources.keys[code] == "eval" for code in sources.index[rows].tolist())
+    warnings = []
+    if eval_sourced:
+        warnings.append(
+            f"{eval_sourced} kept rows were graded by an evaluation: training on them optimises against the held-out "
+            "scorer; grade training rows with run_judge or grade"
+        )
+    if not rows.size:
+        warnings.append("nothing is left to train on; see what each gate dropped")
+    return SelectionReport(
+        mode=config.mode,
+        n_in=len(pool.view),
+        n_kept=int(rows.size),
+        dropped=pool.dropped,
+        n_groups_in=pool.n_groups,
+        n_groups_kept=int(np.unique(pool.groups[rows]).size),
+        dropped_groups=pool.dropped_groups,
+        band_dropped={"too_easy": groups.too_easy if groups else 0, "too_hard": groups.too_hard if groups else 0},
+        eval_sourced=eval_sourced,
+        warnings=warnings + (_sft_warnings(pool) if groups is None else _band_warnings(groups)),
+        hygiene_warnings=_contradictions(pool) + ([] if groups is None else _smaller_groups(pool, rows)),
+        notes=_notes(pool, config),
+    )
+
+
+def _band_warnings(groups: GroupSelection) -> list[str]:
+    smallest = groups.smallest_group
+    if smallest is None or smallest >= SURE_ROLLOUTS:
+        return []
+    return [
+        f"difficulty was measured from as few as {smallest} rollouts a group; under {SURE_ROLLOUTS} a pass rate can "
+        "be off by 0.3, so some groups are on the wrong side of the band"
+    ]
+
+
+def _sft_warnings(pool: Pool) -> list[str]:
+    scored = pool.groups[pool.rewards.scored]
+    mean = scored.size / max(1, np.unique(scored).size)
+    if mean >= _FEW_COMPLETIONS:
+        return []
+    return [
+        f"{mean:.1f} graded completions a prompt; with fewer than {_FEW_COMPLETIONS} there is little to choose from"
+    ]
+
+
+def _contradictions(pool: Pool) -> list[str]:
+    if not pool.contradicted:
+        return []
+    return [
+        f"{pool.contradicted} duplicate rollouts got another reward than the rollout they repeat: the judge contradicts "
+        "itself"
+    ]
+
+
+def _smaller_groups(pool: Pool, rows: IntArray) -> list[str]:
+    given = np.bincount(pool.tasks.index[pool.rewards.scored])
+    kept = np.bincount(pool.tasks.index[rows])
+    given, kept = given[given >= 2], kept[kept > 0]
+    if not given.size or not kept.size or given.min() < _KWAY or kept.min() >= given.min():
+        return []
+    return [
+        f"the selection made groups smaller (down to {kept.min()} rollouts a task, {given.min()} before): read pass^k "
+        "and pass@k on the graded rows, not on the selection"
+    ]
+
+
+def _notes(pool: Pool, config: SelectionConfig) -> list[str]:
+    notes = []
+    if pool.rewards.not_numbers:
+        notes.append(f"{pool.rewards.not_numbers} rewards are not numbers and count as ungraded")
+    if pool.rewards.partial:
+        notes.append(
+            f"{pool.rewards.partial} rewards are neither 0 nor 1: a pass is a reward of at least "
+            f"{config.threshold:g}, and n0/n1 split at 0.5"
+        )
+    return notes

@@ -1,5 +1,6 @@
 """An export is the same after every way a Dataset can go, and what is privileged goes none of them."""
 
+import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset, load_dataset, load_from_disk
 
@@ -51,7 +52,10 @@ def test_map_and_filter(exported):
 
 def test_nothing_privileged_in_any_file(exported, rollouts, secret, tmp_path):
     assert secret in str(rollouts)
-    exported.to_parquet(tmp_path / "rows.parquet", compression=None)
+    exported.to_parquet(tmp_path / "rows.parquet")
+    # Once more without compression, which would hide a text from the search.
+    pq.write_table(pq.read_table(tmp_path / "rows.parquet"), tmp_path / "plain.parquet", compression="none")
+    assert b"order desk" in (tmp_path / "plain.parquet").read_bytes()
     exported.to_json(tmp_path / "rows.jsonl")
     exported.save_to_disk(tmp_path / "saved")
     for path in tmp_path.rglob("*"):

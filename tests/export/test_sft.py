@@ -9,6 +9,10 @@ from whileai_hf.export.formats import TAKEN, sft_features
 from whileai_hf.rows import canonical, to_dataset
 
 
+def roles(messages):
+    return " ".join(message["role"] for message in messages)
+
+
 def one(messages, **columns):
     """The exported messages of a single row."""
     return to_trl([{"prompt": "q", "messages": messages, **columns}], "sft")[0]["messages"]
@@ -149,7 +153,7 @@ def test_what_is_left_out(columns, reason):
 
 
 def test_nothing_left_is_an_error():
-    with pytest.raises(DataError, match="none of the 2 rows can be exported for sft .*no final answer"):
+    with pytest.raises(DataError, match=r"none of the 2 rows can be exported for sft .*no final answer"):
         to_trl([{"prompt": "q", "final_text": ""}] * 2, "sft")
 
 
@@ -162,7 +166,9 @@ def test_conversation_from_steps():
     ]
     rows = [{"prompt": "q", "steps": steps, "final_text": "Done."}]
     messages = to_trl(rows, "sft", system_prompt="S")[0]["messages"]
-    assert [message["role"] for message in messages] == "system user assistant tool assistant tool user assistant".split()
+    assert [
+        message["role"] for message in messages
+    ] == "system user assistant tool assistant tool user assistant".split()
     assert messages[2]["content"] == "Let me look."
     assert messages[2]["tool_calls"][0]["function"] == {"name": "f", "arguments": {"a": 1}}
     assert messages[3]["content"] == '{"v":[1,null]}'
@@ -174,14 +180,20 @@ def test_conversation_from_steps():
 def test_messages_without_the_answer_are_completed():
     opening = [{"role": "system", "content": "S"}, {"role": "user", "content": "q"}]
     steps = [{"tool": "f", "arguments": {}, "result": "r"}]
-    assert [m["role"] for m in one(opening, steps=steps, final_text="a")] == "system user assistant tool assistant".split()
+    assert [
+        m["role"] for m in one(opening, steps=steps, final_text="a")
+    ] == "system user assistant tool assistant".split()
     before_answer = [*opening, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
     before_answer.append({"role": "tool", "content": "r"})
     assert one(before_answer, final_text="a")[-1] == {"role": "assistant", "content": "a"}
 
 
 def test_unanswered_user_turns_at_the_end_go():
-    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "bye"}]
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "bye"},
+    ]
     assert one(messages) == one(messages, final_text="a") == messages[:2]
 
 
@@ -286,7 +298,11 @@ def test_report_travels_and_the_run_s_description_stays(rollouts, tmp_path):
         (([{"prompt": "q"}], "sft"), {"system_prompt": 3}, "system_prompt is 3"),
         (([{"prompt": "q"}], "sft"), {"tools": "f"}, "tools"),
         (([], "sft"), {}, "empty"),
-        (([{"prompt": "q", "final_text": "a"}, {"prompt": "q", "tools": "f"}], "sft"), {}, "row 1: tools is not a list"),
+        (
+            ([{"prompt": "q", "final_text": "a"}, {"prompt": "q", "tools": "f"}], "sft"),
+            {},
+            "row 1: tools is not a list",
+        ),
         (([{"prompt": "q", "tools": [{"parameters": {}}]}], "sft"), {}, "row 0: tools is not a list"),
     ],
 )

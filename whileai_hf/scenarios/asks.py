@@ -61,6 +61,8 @@ _MOST_INLINE = 3
 # From this many loose values on they are listed.
 _LISTED_FROM = 4
 _OPTIONAL = 0.22
+# Words from which naming the object in full is a mouthful.
+_LONGEST_OBJECT = 6
 _NEEDS_THE = r"(?:current|latest|complete|full|total|exact|entire|newest|content|contents|changes|differences)\b"
 
 
@@ -103,6 +105,8 @@ class ToolPhrases:
             Imperative requests.
         shows (`tuple[Wording, ...]`):
             Things to be shown, for tools that read; may be empty.
+        compact (`tuple[Wording, ...]`):
+            Requests that say everything at once, for asks with more than one call.
         record (`str`):
             The record the call is about, with its mark; empty when the request names none.
         thing (`str`):
@@ -121,6 +125,7 @@ class ToolPhrases:
     params: tuple[Param, ...]
     requests: tuple[Wording, ...]
     shows: tuple[Wording, ...]
+    compact: tuple[Wording, ...]
     record: str
     thing: str
     subjects: tuple[tuple[str, str], ...]
@@ -199,16 +204,17 @@ def _wordings(slotted: Slotted, params: Sequence[Param], currency: str) -> list[
     for index in range(1, len(inline)):
         # "with 3 bags with 2 suitcases" is "with 3 bags and 2 suitcases".
         param, tail = inline[index]
-        if param.kind == "number" and inline[index - 1][0].kind == "number" and tail.startswith(" with "):
+        if tail.startswith(" with ") and (inline[index - 1][1] or "").startswith((" with ", " and ")):
             inline[index] = (param, " and " + tail.removeprefix(" with "))
     kept = [param for param, _ in inline]
     left = [param for param in loose if param not in kept]
     if len(left) >= _LISTED_FROM:
         kept, inline, left = [], [], loose
-        listed = "; ".join(f"{param.label} {signs[param.name]}" for param in left)
+        listed = "".join(f"\n- {param.label}: {signs[param.name]}" for param in left)
         return [Wording(rest, listed=listed)]
     full = Wording(
-        rest + "".join(tail for _, tail in inline if tail), tuple(tails.sentences(p, signs[p.name], currency) for p in left)
+        rest + "".join(tail for _, tail in inline if tail),
+        tuple(tails.sentences(p, signs[p.name], currency) for p in left),
     )
     if not inline or inline[-1][1] in ("", None):
         return [full]
@@ -220,7 +226,9 @@ def _wordings(slotted: Slotted, params: Sequence[Param], currency: str) -> list[
     return [full, full, split] if split.text else [full]
 
 
-def _requests_of(tool: Tool, request: Request, params: tuple[Param, ...], currency: str) -> tuple[Slotted, list[Wording], list[Wording]]:
+def _requests_of(
+    tool: Tool, request: Request, params: tuple[Param, ...], currency: str
+) -> tuple[Slotted, list[Wording], list[Wording]]:
     slotted = place_values(request, params, words_of(tool.name))
     wordings = _wordings(slotted, params, currency)
     head = slotted.verb
@@ -237,16 +245,23 @@ def _requests_of(tool: Tool, request: Request, params: tuple[Param, ...], curren
         Wording(f"{verb} {wording.text[cut:].strip()}".strip(), wording.after, wording.listed)
         for wording in wordings
         for verb in said
+        if not (verb.endswith(" up") and wording.text[cut:].startswith("up "))
     ]
     requests = [Wording(_with_article(w.text), w.after, w.listed) for w in requests]
     shows = []
     if head in _SHOWING and not slotted.rest.startswith(("how ", "that ", "whether ", "back ")):
-        shows = [Wording(("the " if re.match(_NEEDS_THE, w.text) else "") + w.text, w.after, w.listed) for w in wordings if w.text]
+        shows = [
+            Wording(("the " if re.match(_NEEDS_THE, w.text) else "") + w.text, w.after, w.listed)
+            for w in wordings
+            if w.text
+        ]
     return slotted, requests, shows
 
 
 def _with_article(text: str) -> str:
-    return re.sub(rf"^(get|fetch|pull up|give me|show me|retrieve|read|open|check|bring up) (?={_NEEDS_THE})", r"\1 the ", text)
+    return re.sub(
+        rf"^(get|fetch|pull up|give me|show me|retrieve|read|open|check|bring up) (?={_NEEDS_THE})", r"\1 the ", text
+    )
 
 
 def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases:
@@ -268,9 +283,8 @@ def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases
     thing = singular_thing(thing)
     verb, _, particle = request.verb.partition(" ")
     verb = {"return": "get", "retrieve": "get", "display": "show", "demonstrate": "show"}.get(verb, verb)
-    doing = [" ".join(part for part in (gerund(verb), particle, general) if part)]
-    if verb in ("get", "show"):
-        doing.append(f"checking {general}")
+    subjects = [_counted(subject, general, slotted.entity) for subject in subjects_of(request, thing)]
+    doing = _doing(verb, particle, general, subjects[0])
     return ToolPhrases(
         tool=tool,
         params=params,
@@ -278,11 +292,29 @@ def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases
         shows=tuple(shows),
         record=slotted.entity,
         thing=thing,
-        subjects=tuple((subject, plural(subject)) for subject in subjects_of(request, thing)),
+        subjects=tuple(subjects),
+        compact=tuple(w for w in requests if not w.after) or tuple(requests),
         doing=tuple(doing),
         facets=facets(tool),
         effect=tool_effect(tool),
     )
+
+
+def _counted(subject: str, general: str, entity: str) -> tuple[str, str]:
+    """A subject and several of it; what the description calls `the catalog` there is only one of."""
+    only = f"the {subject}" in general or f"my {subject}" in general
+    return subject, plural(subject) if not only or (entity and subject in entity) else subject
+
+
+def _doing(verb: str, particle: str, general: str, thing: tuple[str, str]) -> list[str]:
+    """Speaking of the whole: in full unless that is a mouthful, and in short."""
+    said = " ".join(part for part in (gerund(verb), particle) if part)
+    short = f"the {thing[0]}" if thing[0] == thing[1] else thing[1]
+    objects = [general] if len(general.split()) <= _LONGEST_OBJECT else []
+    if not general.startswith(("me ", "about ", "how ", "for ", "that ")):
+        objects.append(short)
+    verbs = [said, "checking"] if verb in ("get", "show") else [said]
+    return [f"{one} {what}" for one in verbs for what in dict.fromkeys(objects or [general])]
 
 
 def _name_thing(tool: Tool, params: Sequence[Param]) -> str:

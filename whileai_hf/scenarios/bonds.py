@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ _OPPOSITES = (
     ("source", "destination"),
     ("old", "new"),
 )
+# Moments the world writes are between 08:00 and 20:00, so an hour later is the same day.
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T](?:0\d|1\d|2[0-2]):\d{2}.*")
 # Redraws until two values that must differ do; pools are far larger.
 _TRIES = 8
 
@@ -33,7 +36,16 @@ def _apart(first: Param, second: Param, ordered: bool) -> Bond:
                 break
             arguments[second.name] = second.sample(draws)
         one, other = arguments[first.name], arguments[second.name]
-        if ordered and isinstance(one, str) and isinstance(other, str) and other < one:
+        if (
+            ordered
+            and isinstance(one, str)
+            and isinstance(other, str)
+            and _MOMENT.fullmatch(one)
+            and _MOMENT.fullmatch(other)
+        ):
+            # What starts at a time of day ends the same day.
+            arguments[second.name] = one[:11] + f"{int(one[11:13]) + 1:02d}" + one[13:]
+        elif ordered and isinstance(one, str) and isinstance(other, str) and other < one:
             arguments[first.name], arguments[second.name] = other, one
 
     return bond
@@ -62,7 +74,9 @@ def bonds_of(params: Sequence[Param]) -> tuple[Bond, ...]:
     found: list[Bond] = []
     for words, param in by_words.items():
         for first, second in _OPPOSITES:
-            other = by_words.get(tuple(second if word == first else word for word in words)) if first in words else None
+            other = (
+                by_words.get(tuple(second if word == first else word for word in words)) if first in words else None
+            )
             if other is not None and param.kind == other.kind and param.kind not in ("choice", "flag", "objects"):
                 found.append(_apart(param, other, ordered=first == "start"))
         total = by_words.get(("total", *words[1:]))

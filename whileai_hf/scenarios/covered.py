@@ -61,7 +61,14 @@ def _possible_pairs(axes: Axes) -> dict[tuple[int, int], set[tuple[str, str]]]:
     found: dict[tuple[int, int], set[tuple[str, str]]] = {two: set() for two in combinations(range(len(AXES)), 2)}
     for tool in axes.tools:
         for stance in STANCES:
-            columns = ((tool,), axes.rules, (stance,), axes.world_states(tool), axes.conditions(tool, stance), HISTORIES)
+            columns = (
+                (tool,),
+                axes.rules,
+                (stance,),
+                axes.world_states(tool),
+                axes.conditions(tool, stance),
+                HISTORIES,
+            )
             for first, second in found:
                 found[first, second].update((a, b) for a in columns[first] for b in columns[second])
     return found

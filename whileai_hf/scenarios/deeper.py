@@ -67,7 +67,9 @@ def value_triples(axes: Axes) -> Iterator[Cell]:
     """Every triple of stance, state, condition and history."""
     states, conditions = axes.all_world_states, axes.all_conditions
     for stance in STANCES:
-        for row in _array((states, conditions, HISTORIES), (len(states), len(conditions), len(HISTORIES)), "triples", stance):
+        for row in _array(
+            (states, conditions, HISTORIES), (len(states), len(conditions), len(HISTORIES)), "triples", stance
+        ):
             yield _placed(axes, UNSPECIFIED, (stance, *row))
     for history in HISTORIES:
         for stance_free in _array((states, conditions), (len(states), len(conditions)), "triples", history):

@@ -17,10 +17,12 @@ from whileai_hf.spec import Tool
 # Words that are nouns at least as often as verbs: taken for a verb only when an object follows.
 _AMBIGUOUS = frozenset(
     "order book record report request schedule ship process email plan draft map model file label log link "
-    "query view access offer issue charge quote note tag stream store sample stage test watch work message measure grant "
-    "diff debug".split()
+    "query view access offer issue charge quote note tag stream store sample stage test watch work message measure "
+    "grant diff debug".split()
 )
-_DETERMINERS = frozenset("a an the this that these those all any each every one some your its their multiple new".split())
+_DETERMINERS = frozenset(
+    "a an the this that these those all any each every one some your its their multiple new".split()
+)
 # Verbs and the particle that belongs to them.
 _PHRASAL = frozenset(
     "look up|set up|pull up|sign up|back up|clean up|bring up|check out|find out|work out|log out|echo back|send back|"
@@ -31,12 +33,23 @@ _PREFIXES = (
     re.compile(r"^[\W_]+"),
     re.compile(r"^\[[^\]]*\]\s*|^\([^)]*\)\s*"),
     re.compile(r"^[A-Z]{3,}(?: [A-Z]+)*:\s*"),
-    re.compile(r"^(?:please )?(?:use|call|invoke|run) (?:this|the|it)\b(?: \w+)? (?:to|for|when you (?:need|want) to|if you \w+ to)\s+", re.I),
+    re.compile(
+        r"^(?:please )?(?:use|call|invoke|run) (?:this|the|it)\b(?: \w+)? "
+        r"(?:to|for|when you (?:need|want) to|if you \w+ to)\s+",
+        re.IGNORECASE,
+    ),
     re.compile(r"^use (?:this )?(?:when|for|to)\s+", re.IGNORECASE),
     re.compile(r"^(?:this|the) (?:tool|function|api|endpoint|method|command|operation|action)\s+", re.IGNORECASE),
     re.compile(r"^(?:is|are|can be|may be) (?:used|called|useful|needed) (?:to|for|when)\s+", re.IGNORECASE),
-    re.compile(r"^(?:an? |the )?(?:simple |helper )?(?:tool|function|api|utility|helper|endpoint|command) (?:to|for|that|which)\s+", re.I),
-    re.compile(r"^(?:allows?|enables?|lets?|helps?) (?:you|(?:the )?(?:users?|model|agent|assistant|caller))(?: to)?\s+", re.I),
+    re.compile(
+        r"^(?:an? |the )?(?:simple |helper )?(?:tool|function|api|utility|helper|endpoint|command) "
+        r"(?:to|for|that|which)\s+",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:allows?|enables?|lets?|helps?) (?:you|(?:the )?(?:users?|model|agent|assistant|caller))(?: to)?\s+",
+        re.IGNORECASE,
+    ),
     re.compile(r"^(?:useful|used|helpful|good|great) (?:for|to|when)\s+", re.IGNORECASE),
     re.compile(r"^(?:will|can|to|simply|automatically|recursively|quickly|efficiently|safely)\s+", re.IGNORECASE),
     re.compile(r"^given (?:an?|the|some) [^,]+,\s*", re.IGNORECASE),
@@ -50,19 +63,34 @@ _ASIDE = re.compile(
 _TAILS = (
     re.compile(r"\s*[(\[{<].*$"),
     re.compile(r"\s+(?:e\.g\.|i\.e\.|such as|for example|like e\.g).*$", re.IGNORECASE),
-    re.compile(r"\s+(?:simultaneously|at once|in one go|if (?:it|they|any|one) .*|when .*|whether .*)$", re.IGNORECASE),
-    re.compile(r"\s+with (?:the |its |their )?(?:given|specified|provided|following|updated)? ?(?:details|parameters|arguments|fields|values|options)\b.*$", re.I),
-    re.compile(r"\s+as (?:an? |the )?(?:text|json|markdown|csv|xml|html|base64|string|list|dict|dictionary|file|object)\b.*$", re.I),
+    re.compile(r"\s+(?:simultaneously|at once|in one go|if (?:it|they|any|one) .*|when .*|whether .*)$", re.I),
+    re.compile(
+        r"\s+with (?:the |its |their )?(?:given|specified|provided|following|updated)? ?"
+        r"(?:details|parameters|arguments|fields|values|options)\b.*$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\s+as (?:an? |the )?(?:text|json|markdown|csv|xml|html|base64|string|list|dict|dictionary|file|object)\b.*$",
+        re.IGNORECASE,
+    ),
     re.compile(r"\s+(?:from|to|by|with|in) an? optional\b.*$", re.IGNORECASE),
     re.compile(r"\s+on or off$", re.IGNORECASE),
     re.compile(r"\s+to (?:the |its )?new\b.*$", re.IGNORECASE),
     re.compile(r"\s+for (?:client|debugging|llm|ai|agent|later|further)\b.*$", re.IGNORECASE),
     re.compile(r"[\s:;,.]+$"),
 )  # fmt: skip
-_BY = re.compile(r"(?<!used)(?<!allowed)(?<!given)\s+(?:by (?:its |their |the |an? )?[\w ]+|based on|according to|via|through)(?:\s+.*)?$", re.IGNORECASE)
-_SECOND_CLAUSE = re.compile(r"\s+(?:and|or)\s+(?:\w+ly\s+|also\s+|then\s+)?(\w+)\s+(?:an?|the|it|its|them|their|all|any|your)\b.*$")
+_BY = re.compile(
+    r"(?<!used)(?<!allowed)(?<!given)\s+"
+    r"(?:by (?:its |their |the |an? )?[\w ]+|based on|according to|via|through)(?:\s+.*)?$",
+    re.IGNORECASE,
+)
+_SECOND_CLAUSE = re.compile(
+    r"\s+(?:and|or)\s+(?:\w+ly\s+|also\s+|then\s+)?(\w+)\s+(?:an?|the|it|its|them|their|all|any|your)\b.*$"
+)
 _SECOND_VERB = re.compile(r"^(?:or|and|/)\s+(\w+)\s+", re.IGNORECASE)
-_MINE = re.compile(r"\b(?:the|a|your)\s+(inbox|calendar|cart|basket|account|profile|wishlist|watchlist|mailbox|address book)\b")
+_MINE = re.compile(
+    r"\b(?:the|a|your)\s+(inbox|calendar|cart|basket|account|profile|wishlist|watchlist|mailbox|address book)\b"
+)
 _PERSON = "user|customer|caller|client|end user|current user"
 _LONGEST = 16  # words of an object; longer ones are cut where a clause ends
 
@@ -108,7 +136,12 @@ def _verb_first(sentence: str, name_words: tuple[str, ...]) -> Request | None:
     if verb is None:
         return None
     following = re.sub(r"\W", "", tokens[1]).lower() if len(tokens) > 1 else ""
-    if first in _AMBIGUOUS and verb not in name_words and following not in _DETERMINERS and following not in ("for", "up"):
+    if (
+        first in _AMBIGUOUS
+        and verb not in name_words
+        and following not in _DETERMINERS
+        and following not in ("for", "up")
+    ):
         return None
     used = 1
     if f"{verb} {following}" in _PHRASAL and len(tokens) > 2:
@@ -146,7 +179,11 @@ def trimmed(rest: str, *, lightly: bool = False) -> str:
         rest = tail.sub("", rest)
     words = rest.split()
     if len(words) > _LONGEST:
-        ends = [index for index, word in enumerate(words[:_LONGEST]) if index > 4 and word in ("that", "which", "in", "to", "for", "with", "and")]
+        ends = [
+            index
+            for index, word in enumerate(words[:_LONGEST])
+            if index > 4 and word in ("that", "which", "in", "to", "for", "with", "and")
+        ]
         rest = " ".join(words[: ends[-1] if ends else _LONGEST])
     return rest
 
@@ -154,7 +191,9 @@ def trimmed(rest: str, *, lightly: bool = False) -> str:
 def personal(text: str) -> str:
     """The asker is the user the description speaks of: `the user's inbox` is `my inbox`."""
     text = re.sub(rf"\b(?:the|a|this)\s+(?:{_PERSON})'s\b", "my", text)
-    text = re.sub(rf"\b(?:the|this)\s+(?:{_PERSON})(?=$|[.,]|\s+(?:to|from|in|about|of|for|and|a|an|as|is)\b)", "me", text)
+    text = re.sub(
+        rf"\b(?:the|this)\s+(?:{_PERSON})(?=$|[.,]|\s+(?:to|from|in|about|of|for|and|a|an|as|is)\b)", "me", text
+    )
     return _MINE.sub(r"my \1", text)
 
 
@@ -225,7 +264,11 @@ def facets(tool: Tool) -> tuple[str, ...]:
     ```
     """
     later = " ".join(tool.description.split()).removeprefix(first_sentence(tool.description))
-    match = re.search(r"(?:Returns?|Each \w+ has|containing|contains) (?:an? |the |its )?((?:[\w' ]+, )+(?:and |or )?[\w' ]+|[\w']+ and [\w']+)", later)
+    match = re.search(
+        r"(?:Returns?|Each \w+ has|containing|contains) (?:an? |the |its )?"
+        r"((?:[\w' ]+, )+(?:and |or )?[\w' ]+|[\w']+ and [\w']+)",
+        later,
+    )
     if not match:
         return ()
     parts = re.split(r",\s*(?:and\s+)?|\s+and\s+", match.group(1))

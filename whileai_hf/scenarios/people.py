@@ -14,7 +14,9 @@ from whileai_hf.scenarios.phrases import data
 
 # Marks stand for values (see `slots.py`); no typing quirk may touch a word that holds one.
 _MARKED = re.compile("[\ue000-\uf8ff]")
-_POLITE_START = re.compile(r"\b(?:can|could|would|will) you(?: please)? |\bi(?:'d like| need| want) you to |\bplease ", re.IGNORECASE)
+_POLITE_START = re.compile(
+    r"\b(?:can|could|would|will) you(?: please)? |\bi(?:'d like| need| want) you to |\bplease ", re.IGNORECASE
+)
 _ARTICLES = re.compile(r"\b(?:the|a|an|really|just|very) ", re.IGNORECASE)
 _SHORTEST_TYPO = 5
 
@@ -83,7 +85,11 @@ def _clipped(text: str) -> str:
 
 def _with_typos(text: str, draws: Draws) -> str:
     words = text.split(" ")
-    able = [i for i, word in enumerate(words) if len(word) >= _SHORTEST_TYPO and word.isalpha() and not _MARKED.search(word)]
+    able = [
+        i
+        for i, word in enumerate(words)
+        if len(word) >= _SHORTEST_TYPO and word.isalpha() and not _MARKED.search(word)
+    ]
     for index in draws.sample_k(able, draws.integer(1, 3)):
         word = words[index]
         at = draws.integer(1, len(word) - 3)

@@ -40,15 +40,16 @@ _ALSO = {
 }
 _CHANGING = frozenset("change update set modify edit replace rename adjust amend".split())
 _GENERIC = "given|specified|specific|particular|certain|provided|new|existing|whole|entire|single|current|target|text"
-_NOT_ADJECTIVE = (
-    "of|in|to|from|for|with|on|at|by|and|or|that|which|is|are|all|both|as|into|about|between|matching|containing|the|a|an"
-)
-_ENDS = r"(?=$|[.,;:)]|\s+(?:of|in|to|from|for|with|on|at|by|and|or|that|which|is|are|as|into|about|between|matching|back)\b)"
+_LINKING = "of|in|to|from|for|with|on|at|by|and|or|that|which|is|are|as|into|about|between|matching"
+_NOT_ADJECTIVE = f"{_LINKING}|all|both|containing|the|a|an"
+_ENDS = rf"(?=$|[.,;:)]|\s+(?:{_LINKING}|back)\b)"
 # What stands for the one text a tool takes.
 _ANYTHING = r"\bsomething\b|\bthe (?:input|given|provided) (?:string|text|message)\b"
 _DIRECT = frozenset("id path url when place number email".split())
 # Containers one says by name: "the sales channel".
-_NAMED_BEFORE = frozenset("channel folder list board team group category label playlist room queue project topic".split())
+_NAMED_BEFORE = frozenset(
+    "channel folder list board team group category label playlist room queue project topic".split()
+)
 
 
 def mark(index: int) -> str:
@@ -73,7 +74,9 @@ def _spoken(param: Param) -> list[str]:
         words.pop()
     names = [" ".join(words), words[-1]] if words else []
     described = str(param.schema.get("description") or "")
-    of = re.search(r"\b(?:id|name|email|path|title|url|sha|number|address)s? of (?:the|an?) (\w+)", described, re.IGNORECASE)
+    of = re.search(
+        r"\b(?:id|name|email|path|title|url|sha|number|address)s? of (?:the|an?) (\w+)", described, re.IGNORECASE
+    )
     if of:
         names.append(of.group(1).lower())
     said = re.match(r"(?:the|an?) (\w+) (?:to|whose|that|where|from|for)\b", described, re.IGNORECASE)
@@ -120,7 +123,9 @@ def _backticked(rest: str, params: Sequence[Param], signs: dict[str, str]) -> tu
             shown = _shown(param, param.label.removesuffix(" ID"), signs[param.name])
             rest = re.sub(quoted, lambda _, shown=shown: shown, rest, count=1)
             placed.add(param.name)
-    rest = re.sub(r"\s+(?:from|to|with|by|for|of|in|at|using)\s+(?:the\s+|an?\s+)?(?:given\s+|specified\s+)?`\w+`", "", rest)
+    rest = re.sub(
+        r"\s+(?:from|to|with|by|for|of|in|at|using)\s+(?:the\s+|an?\s+)?(?:given\s+|specified\s+)?`\w+`", "", rest
+    )
     return rest.replace("`", ""), placed, entity
 
 
@@ -137,8 +142,13 @@ def _place(rest: str, param: Param, sign: str, verb: str, name_words: Sequence[s
         ending = r"(?:e?s)?" if param.many else ""
         forms = sorted({re.escape(noun), *([re.escape(plural(noun))] if param.many else [])}, key=len, reverse=True)
         adjective = rf"(?:(?!(?:{_NOT_ADJECTIVE})\b)[a-z-]+\s+)"
-        determiner = r"(?:\b(?:an?|the|this|that|each|one|some|multiple|several|specific|existing|new|these|one or more)\s+)"
-        pattern = re.compile(rf"{determiner}(?P<np>{adjective}{{0,2}}(?:{'|'.join(forms)}){ending})\b(?:\s+or\s+(?:an?\s+)?\w+(?=$|\s+at\b))?", re.I)
+        determiner = (
+            r"(?:\b(?:an?|the|this|that|each|one|some|multiple|several|specific|existing|new|these|one or more)\s+)"
+        )
+        pattern = re.compile(
+            rf"{determiner}(?P<np>{adjective}{{0,2}}(?:{'|'.join(forms)}){ending})\b(?:\s+or\s+(?:an?\s+)?\w+(?=$|\s+at\b))?",
+            re.I,
+        )
         match = pattern.search(rest)
         if match is None and verb == "switch":
             match = re.match(rf"(?P<np>{re.escape(plural(noun))}){_ENDS}", rest)
@@ -152,7 +162,11 @@ def _place(rest: str, param: Param, sign: str, verb: str, name_words: Sequence[s
         if re.match(r"\w+ (?:with|by|at)\b", rest[match.end() :].strip()) and param.kind == "text":
             return None
         shown = _shown(param, match.group("np"), sign, _qualifier(match.group("np"), name_words))
-        if verb in ("create", "make", "add", "write") and match.start() == 0 and param.kind in ("path", "word", "title"):
+        if (
+            verb in ("create", "make", "add", "write")
+            and match.start() == 0
+            and param.kind in ("path", "word", "title")
+        ):
             # "Create a new file" stays; its name follows.
             return None
         following = rest[match.end() :]
@@ -183,7 +197,9 @@ def place_values(request: Request, params: Sequence[Param], name_words: Sequence
     for param in required:
         if param.kind == "text" and param.name not in placed:
             # "with the given content": the text comes at the end, in quotes.
-            rest = re.sub(rf"\s+(?:with|using|saying)\s+(?:(?:the|a|an|some|{_GENERIC})\s+)*{re.escape(param.label)}\b", "", rest)
+            rest = re.sub(
+                rf"\s+(?:with|using|saying)\s+(?:(?:the|a|an|some|{_GENERIC})\s+)*{re.escape(param.label)}\b", "", rest
+            )
     numbers = [param for param in required if param.kind == "number"]
     if len(numbers) == 2 and re.search(r"\btwo numbers\b", rest):
         rest = re.sub(r"\btwo numbers\b", f"{signs[numbers[0].name]} and {signs[numbers[1].name]}", rest)
@@ -224,11 +240,15 @@ def bare(request: Request) -> str:
 
     ```
     """
-    rest = re.sub(r"\s+(?:with|using|to|from|by|for)\s+(?:the\s+|an?\s+)?(?:given\s+|specified\s+)?`\w+`", "", request.rest)
+    rest = re.sub(
+        r"\s+(?:with|using|to|from|by|for)\s+(?:the\s+|an?\s+)?(?:given\s+|specified\s+)?`\w+`", "", request.rest
+    )
     rest = re.sub(r"`(\w+)`", lambda match: " ".join(words_of(match.group(1))), rest)
     rest = re.sub(r"\b(?:given|specified|provided|specific|particular|multiple|whole)\s+", "", rest)
     rest = re.sub(r"\b(an?)\s+(\w+)", lambda match: f"{article(match.group(2))} {match.group(2)}", rest)
     rest = re.sub(r"\s+by (?:its|their|the) \w+$", "", rest)
+    rest = re.sub(r"\s+(?:that|which)\s+.*\bquery\b.*$", "", rest)
+    rest = re.sub(r"\bthe user (?=(?!to|from|in|about|of|for|and|an?|as|is)[a-z]+)", "somebody's ", rest)
     return personal(" ".join(rest.split()))
 
 
@@ -247,15 +267,24 @@ def thing_of(rest: str) -> str:
     if re.match(r"(?:how|that|whether|something|me)\b", rest):
         return ""
     head = re.sub(
-        r"^(?:(?:an?|the|all|these|my|your|any|some|up to \w+)\s+)*(?:(?:complete|full|detailed|recursive|entire|line-based)\s+)*"
-        r"(?:contents?|content|details?|list|listing|tree view|information|metadata|result|copy|number|name|results)\s+"
+        r"^(?:(?:an?|the|all|these|my|your|any|some|up to \w+)\s+)*"
+        r"(?:(?:complete|full|detailed|recursive|entire|line-based)\s+)*"
+        r"(?:contents?|details?|list|listing|tree view|information|metadata|results?|copy|number|name)\s+"
         r"(?:of|about|for|to)\s+",
         "",
         rest,
     )
-    head = re.sub(r"^(?:(?:an?|the|all|these|multiple|my|your|any|some|two|specific|single|new|existing|current|up to \w+|of)\s+)+", "", head)
+    head = re.sub(
+        r"^(?:(?:an?|the|all|these|multiple|my|your|any|some|two|specific|single|new|existing|current|up to \w+|of)"
+        r"\s+)+",
+        "",
+        head,
+    )
     head = re.sub(r"^[\w-]+, (?=[\w-]+ed \w)", "", head)
-    head = re.split(r"\s+(?:of|in|to|from|for|with|on|at|by|and|or|that|which|is|are|as|into|about|between|matching|back|can|after|along|using|not)\b|[,.;:(]", head)[0]
+    head = re.split(
+        r"\s+(?:of|in|to|from|for|with|on|at|by|and|or|that|which|is|are|as|into|about|between|matching|back|can|after|along|using|not)\b|[,.;:(]",
+        head,
+    )[0]
     words = head.split()
     return " ".join(words[-3:]) if words else ""
 

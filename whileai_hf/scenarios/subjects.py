@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from whileai_hf.scenarios.descriptions import Request
+from whileai_hf.scenarios.descriptions import Request, first_sentence
 from whileai_hf.scenarios.slots import bare, thing_of
 from whileai_hf.scenarios.topics import topics_of
 from whileai_hf.scenarios.words import VERBS, singular, words_of
@@ -17,18 +17,25 @@ _INTRODUCED = (
     re.compile(r"\bas an? ((?:[\w-]+ ){1,2}?)(?:agent|assistant|bot)\b", re.IGNORECASE),
     re.compile(r"\byou are (?:an? |the )?((?:[\w-]+ ){1,2}?)(?:agent|assistant|bot)\b", re.IGNORECASE),
     re.compile(r"\buse the ((?:[\w-]+ ){1,2}?)tools\b", re.IGNORECASE),
-    re.compile(r"\bfor (?:an? |the )(?:[\w-]+ )??((?:[\w-]+ )?(?:shop|store|bank|airline|hotel|clinic))\b", re.IGNORECASE),
+    re.compile(
+        r"\bfor (?:an? |the )(?:[\w-]+ )??((?:[\w-]+ )?(?:shop|store|bank|airline|hotel|clinic))\b", re.IGNORECASE
+    ),
 )
-_NO_FIELD = frozenset("ai helpful virtual language model llm smart friendly useful expert an the given provided available".split())
+_NO_FIELD = frozenset(
+    "ai helpful virtual language model llm smart friendly useful expert an the given provided available".split()
+)
 _PARTS = re.compile(r"\s+(?:of|in|to|from|for|with|on|at|into|about|between|matching|and|or|along)\s+")
 _CLAUSE = re.compile(r"\s+(?:that|which|using|by)\b.*$")
 # Nouns that name nothing in particular.
 _EMPTY = frozenset(
-    "list details detail content contents information result results id ids name names path it them me tile subject body "
-    "description number numbers all other new type types user users different time".split()
+    "list details detail content contents information result results id ids name names path it them me tile subject "
+    "body description number numbers all other new type types user users different time".split()
 )
-_NO_ACRONYM = frozenset({"ISO", "URL", "URI", "JSON", "HTML", "DEPRECATED", "NOTE", "MIME", "API", "NOT", "ENTIRE"})
-_MOST_FIELDS = 3
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][A-Za-z]{2,}\b")
+_NO_NAME = frozenset(
+    {"ISO", "URL", "URI", "JSON", "HTML", "DEPRECATED", "NOTE", "MIME", "API", "NOT", "ENTIRE", "PDF"}
+)
+_MOST_FIELDS = 2
 
 
 def subjects_of(request: Request, thing: str) -> tuple[str, ...]:
@@ -83,14 +90,16 @@ def fields_of(spec: AgentSpec) -> tuple[str, ...]:
             words = [word for word in match.group(1).lower().split() if word not in _NO_FIELD]
             found += [" ".join(words)] if words else []
     if not found:
-        found = [*_acronyms(spec), *_frequent(spec)]
+        found = [*_proper_names(spec), *_frequent(spec)]
     return tuple(dict.fromkeys(found))[:_MOST_FIELDS] or ("support",)
 
 
-def _acronyms(spec: AgentSpec) -> list[str]:
-    """Acronyms the descriptions of several tools share."""
-    counts = Counter(name for tool in spec.tools for name in sorted(set(re.findall(r"\b[A-Z]{3,}\b", tool.description))))
-    return [name for name, count in counts.most_common(1) if count > 1 and name not in _NO_ACRONYM]
+def _proper_names(spec: AgentSpec) -> list[str]:
+    """The capitalised name or acronym inside a sentence that the descriptions of several tools share most."""
+    counts: Counter[str] = Counter()
+    for tool in spec.tools:
+        counts.update(sorted(set(_PROPER.findall(first_sentence(tool.description))) - _NO_NAME))
+    return [name for name, count in counts.most_common(1) if count > 1]
 
 
 def _frequent(spec: AgentSpec) -> list[str]:

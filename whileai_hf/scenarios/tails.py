@@ -13,7 +13,18 @@ _TO = frozenset("to destination target end dest arrival recipient recipients unt
 _NAMING = frozenset("title name filename label headline".split())
 _FIRST_N = re.compile(r"\b(first|last|top) N (\w+)", re.IGNORECASE)
 # Order in which attachments read well.
-_RANK = {"person": 0, "email": 1, "id": 2, "place": 2, "path": 2, "url": 2, "query": 1, "title": 3, "when": 4, "money": 5}
+_RANK = {
+    "person": 0,
+    "email": 1,
+    "id": 2,
+    "place": 2,
+    "path": 2,
+    "url": 2,
+    "query": 1,
+    "title": 3,
+    "when": 4,
+    "money": 5,
+}
 
 
 def rank(param: Param) -> int:
@@ -48,7 +59,9 @@ def _preposition(param: Param, verb: str) -> str | None:
     if param.kind == "path":
         if words[-1] == "filename":
             return None
-        return "at" if verb in ("create", "make", "write", "save") and words[0] in ("path", "file", "filepath") else "in"
+        return (
+            "at" if verb in ("create", "make", "write", "save") and words[0] in ("path", "file", "filepath") else "in"
+        )
     if param.kind == "email" and re.search(r"participant|attendee|guest", label):
         return "with"
     return None
@@ -106,9 +119,13 @@ def inline(param: Param, sign: str, verb: str, currency: str) -> str | None:
     if param.kind == "email":
         return f" ({sign})"
     if param.kind == "choice":
-        return f" for {sign}" if label in ("location", "city", "country", "region") else f", {label} {sign}"
+        return f" for {sign}" if label in ("location", "city", "country", "region") else f" with {label} {sign}"
     if param.kind == "list":
-        return f": {sign}" if label in ("names", "ids", "paths", "items", "files") or verb in ("add", "delete") else f", {label}: {sign}"
+        return (
+            f": {sign}"
+            if label in ("names", "ids", "paths", "items", "files") or verb in ("add", "delete")
+            else f", {label}: {sign}"
+        )
     if param.kind == "word" or param.kind == "person":
         return f" with {sign} as the {label}"
     return None
@@ -126,7 +143,13 @@ def sentences(param: Param, sign: str, currency: str) -> tuple[str, ...]:
     if param.kind == "number" and (described := _FIRST_N.search(str(param.schema.get("description") or ""))):
         return (f"Only the {described.group(1).lower()} {sign} {described.group(2)}, please.",)
     if param.kind == "money":
-        return (f"The {label} is {currency}{sign}.", f"It's about {currency}{sign}.", f"{label.capitalize()}: {currency}{sign}.")
+        return (
+            f"The {label} is {currency}{sign}.",
+            f"It's about {currency}{sign}.",
+            f"{label.capitalize()}: {currency}{sign}.",
+        )
+    if param.kind == "query" and words_of(param.name)[-1] == "topic":
+        return (f'The {label} is "{sign}".', f'It should be about "{sign}".', f'Take "{sign}" as the {label}.')
     if param.kind == "query":
         return (f'I\'m looking for "{sign}".', f'"{sign}" is what I\'m after.', f'What I want is "{sign}".')
     if param.kind == "text" and label in ("body", "message", "text", "content"):
@@ -149,8 +172,11 @@ def flag_sentences(param: Param) -> tuple[tuple[str, ...], tuple[str, ...]]:
     spoken = " ".join(word for word in words if word not in ("is", "use", "enable", "flag"))
     if words and words[0] in ("include", "show", "return", "with"):
         thing = " ".join(words[1:]) or "everything"
-        return (f"Include the {thing} as well.", f"With the {thing}, please."), (f"Leave out the {thing}.", f"No {thing} needed.")
+        return (f"Include the {thing} as well.", f"With the {thing}, please."), (
+            f"Leave out the {thing}.",
+            f"No {thing} needed.",
+        )
     return (
-        (f"With {spoken} switched on, please.", f"Turn {spoken} on for this."),
-        (f"Keep {spoken} switched off.", f"Leave {spoken} off."),
+        (f"In {spoken} mode, please.", f"Please use {spoken} mode."),
+        (f"Not in {spoken} mode, please.", f"No {spoken} mode for this."),
     )

@@ -53,7 +53,9 @@ class TaskMaker:
         for condition in (SUCCESS, *FAULT_KINDS):
             names = recorded or list(self.writer.phrases)
             if condition != SUCCESS and FAULT_KINDS[condition].writes_only:
-                names = [name for name in names if name in self.axes.writing] or list(self.axes.writing & set(self.writer.phrases))
+                names = [name for name in names if name in self.axes.writing] or list(
+                    self.axes.writing & set(self.writer.phrases)
+                )
             self._first[condition] = frozenset(names)
 
     def _faults(self, kind: str, tool: str) -> dict[str, Any]:

@@ -5,37 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 
 from whileai_hf.scenarios.words import gerund, plain_verb
 
 
+_DATA = Path(__file__).parent / "data"
 # Words that carry no subject: grammar, the actors every prompt talks about, and the verbs of obligation.
-_STOP = frozenset(
-    "a an the this that these those each every all any some no not none one two it its they them their he she his her you "
-    "your we our us i me my who whom which what whatever when where why how if then else unless until while before after "
-    "during since once and or but nor so because as of in on at to for from by with without within into onto over under "
-    "about above below between against per via than too very also only just even still always never ever again more most "
-    "less least many much few such same other another own both either neither is are was were be been being am do does did "
-    "done can cannot could should would may might must shall will need needs needed has have had having make makes made "
-    "let lets try tries use uses used using say says said so ask asks asked asking tell tells told give gives given get "
-    "gets got go goes going take takes taken provide provides provided providing obtain obtains collect help helps please "
-    "first last next initial now today explicitly proactively simultaneously already instead otherwise respectively "
-    "user users customer customers agent agents assistant assistants model tool tools function functions system task tasks "
-    "available current default ephemeral lost flown true false something anything everything nothing accessible possible two three four five six ten several "
-    "request requests thing things way case cases time times example information out up off down prefer enable check verify "
-    "dollar dollars euro euros percent day days hour hours minute minutes week weeks month months year years "
-    "don't doesn't didn't can't won't isn't aren't yes ok sure really there here following new don doesn t s re ve ll e g"
-    .split()
-)
+_STOP = frozenset((_DATA / "stopwords.txt").read_text("utf-8").split())
 # Verbs that are at home as nouns.
 _NOUNS = frozenset(
-    "refund order search address change update report transfer upgrade review access call charge discount delivery return "
-    "payment purchase record email message file copy list price plan offer visit test log commit branch query schedule "
-    "booking baggage insurance support release download upload backup reset share stock trade insurance".split()
-) - {"share", "list"}
+    "refund order search address change update report transfer upgrade review access call charge discount "
+    "delivery return payment purchase record email message file copy price plan offer visit test log commit "
+    "branch query schedule booking baggage insurance support release download upload backup reset stock trade".split()
+)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|[^\sA-Za-z]+")
 _LONGEST_TOPIC = 3
 _MOST_TOPICS = 4
+_LONGEST_VERB = 8
+# What people call rules they have not read.
+_NO_TOPIC = "fine print"
 
 
 @lru_cache(maxsize=2048)
@@ -50,7 +39,7 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
             Words of the agent's tools: a subject that shares one is preferred.
 
     Returns:
-        `tuple[str, ...]`: One to three words each; `("rules",)` when the clause has no subject of its own.
+        `tuple[str, ...]`: One to three words each; `("fine print",)` when the clause has no subject of its own.
 
     Examples:
     ```python
@@ -59,6 +48,9 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
 
     ```
     """
+    named = re.search(r"\b[Uu]se the ([a-z]+ tools)\b", clause)
+    if named and named.group(1).split()[0] not in ("provided", "available", "given", "right"):
+        return (named.group(1),)
     runs: list[list[str]] = [[]]
     for token in _WORD.findall(clause):
         word = token.strip("'-").lower()
@@ -81,8 +73,9 @@ def topics_of(clause: str, known: frozenset[str] = frozenset()) -> tuple[str, ..
     ranked = sorted(found, key=lambda phrase: found[phrase])
     nouns = [phrase for phrase in ranked if not found[phrase][0]]
     if not nouns and ranked:
-        return tuple(gerund(plain_verb(phrase) or phrase) for phrase in ranked[:1])
-    return tuple(nouns[:_MOST_TOPICS]) or ("rules",)
+        verb = plain_verb(ranked[0]) or ranked[0]
+        return (gerund(verb) if len(verb) <= _LONGEST_VERB else _NO_TOPIC,)
+    return tuple(nouns[:_MOST_TOPICS]) or (_NO_TOPIC,)
 
 
 def _is_verb(word: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from whileai_hf.rows.rng import Draws
 from whileai_hf.sandbox import sample_value
+from whileai_hf.sandbox.naming import is_plural
 from whileai_hf.sandbox.strings import text_writer
 from whileai_hf.scenarios.phrases import pool
 from whileai_hf.scenarios.words import label_of, words_of
@@ -22,6 +23,8 @@ from whileai_hf.spec import Tool, parameter_schemas, resolve_ref
 
 Sampler = Callable[[Draws], Any]
 
+# Spaces from which a text inside an object is a sentence rather than a name.
+_QUOTED_FROM = 3
 # Nesting from which a schema is left to the world's own sampler.
 _DEEP = 4
 # Most items written into one sentence.
@@ -34,7 +37,9 @@ _MONEY = frozenset("amount price cost fee budget total refund payment salary bal
 _TIMED = frozenset("date day time timestamp datetime dob birthday deadline since until".split())
 _PLACES = frozenset("city location place town destination origin country region".split())
 _CONSTRAINED = ("pattern", "format", "minLength", "maxLength", "const", "allOf")
-_QUOTED_CHOICE = re.compile(r"\(?['\"‘“]([A-Za-z][\w-]{0,19})['\"’”]\)?")
+# Words of a tool's name after which a path is a folder's.
+_FOLDERS = frozenset("directory directories folder folders dir tree search list find".split())
+_QUOTED_CHOICE = re.compile(r"\(?['\"\u2018\u201c]([A-Za-z][\w-]{0,19})['\"\u2019\u201d]\)?")
 _SHOP_WORDS = frozenset("catalog catalogue product products shop store item items inventory cart merchandise".split())
 _WORK_WORDS = frozenset("email emails calendar event events file files document documents drive meeting wiki".split())
 
@@ -120,9 +125,18 @@ def _text_kind(name: str, description: str, context: Sequence[str]) -> tuple[str
         return "email", text_writer("email")
     if last in ("url", "uri", "link", "website"):
         return "url", None
+    if last == "type" and frozenset(words) & {"relation", "entity", "relationship", "node"}:
+        return "word", _from_pool("relation_kind" if words[0].startswith("relation") else "entity_kind")
+    if last == "name" and frozenset(words) & {"entity", "node", "contact", "person"}:
+        return "word", text_writer("full_name")
     if last in ("path", "paths", "directory", "dir", "folder", "repo", "repository", "filename", "file"):
         return "path", None
-    if last in ("source", "destination", "src", "dst") and frozenset(context) & {"file", "files", "directory", "directories"}:
+    if last in ("source", "destination", "src", "dst") and frozenset(context) & {
+        "file",
+        "files",
+        "directory",
+        "directories",
+    }:
         return "path", text_writer("path")
     if frozenset(words) & _TIMED or re.search(r"YYYY|HH:MM|ISO 8601", description):
         return "when", None
@@ -157,6 +171,7 @@ class _Reader:
         self.root = tool.parameters
         spoken = re.findall(r"[a-z]+", tool.description.lower())
         self.context = [*words_of(tool.name), *spoken[:40]]
+        self.named = len(words_of(tool.name))
         self.entity = next((word for word in reversed(words_of(tool.name))), "")
 
     def read(self, name: str, schema: Any, depth: int = 0) -> tuple[str, Sampler]:
@@ -196,6 +211,8 @@ class _Reader:
             return kind, own
         shown = tuple(item for item in schema.get("examples") or () if isinstance(item, str))
         entity = words_of(name)[-2] if kind == "id" and len(words_of(name)) > 1 else self.entity
+        if kind == "path" and _FOLDERS.intersection(self.context[: self.named]):
+            entity = "directory"
         return kind, text_writer(name, description, entity, shown)
 
     def _number(self, name: str, schema: dict[str, Any], other: Sampler) -> tuple[str, Sampler]:
@@ -206,21 +223,36 @@ class _Reader:
             if schema["type"] == "number" and free:
                 return "money", _money
             return "money", other
-        if free and frozenset(words) & {"baggages", "bags", "quantity", "guests", "people", "seats", "nights", "passengers"}:
-            return "number", lambda draws: draws.integer(1, 6)
+        if free and frozenset(words) & {
+            "baggages",
+            "bags",
+            "quantity",
+            "guests",
+            "people",
+            "seats",
+            "nights",
+            "passengers",
+        }:
+            # Never one: the sentence says "bags".
+            return "number", lambda draws: draws.integer(2, 6)
         return ("id" if words and words[-1] == "id" else "number"), other
 
     def _list(self, name: str, schema: dict[str, Any], depth: int, other: Sampler) -> tuple[str, Sampler]:
         items = schema.get("items")
         if not isinstance(items, dict) or "prefixItems" in schema or "contains" in schema:
             return "list", other
-        kind, one = self.read(name, items, depth + 1)
+        # What the list is described as goes for each of its items.
+        described = {"description": schema["description"], **items} if "description" in schema else items
+        kind, one = self.read(name, described, depth + 1)
         fewest = max(1, int(schema.get("minItems", 1)))
         most = max(fewest, min(_MOST_ITEMS, int(schema.get("maxItems", _MOST_ITEMS))))
 
+        # A tool named after many things is asked about more than one; lists inside lists stay short.
+        least = 2 if is_plural(self.entity) and not depth else 1
+        top = most if depth < 2 else min(most, 2)
+
         def several(draws: Draws) -> list[Any]:
-            # Two items are the rule: the length must not be guessable from the tool.
-            wanted = min(most, max(fewest, draws.integer(1, _MOST_ITEMS)))
+            wanted = max(fewest, min(top, draws.integer(least, _MOST_ITEMS)))
             found: list[Any] = []
             for _ in range(4 * wanted):
                 item = one(draws)
@@ -228,6 +260,7 @@ class _Reader:
                     found.append(item)
                 if len(found) == wanted:
                     break
+            _same_day(found)
             return found if len(found) >= fewest else list(other(draws))
 
         return ("objects" if kind in ("objects", "list") else "list"), several
@@ -241,6 +274,16 @@ class _Reader:
             return None
         fields = [(name, self.read(name, properties[name], depth + 1)[1]) for name in properties if name in required]
         return lambda draws: {name: sample(draws) for name, sample in fields}
+
+
+def _same_day(items: list[Any]) -> None:
+    """The parts of one booking are on one day."""
+    first = items[0] if items and isinstance(items[0], dict) else {}
+    for key, value in first.items():
+        if words_of(key)[-1:] == ("date",) and "birth" not in words_of(key) and isinstance(value, str):
+            for item in items[1:]:
+                if key in item:
+                    item[key] = value
 
 
 def _money(draws: Draws) -> float | int:
@@ -279,7 +322,7 @@ def spell(value: Any) -> str:
     if isinstance(value, list):
         parts = [spell(item) for item in value]
         if any(isinstance(item, dict | list) for item in value):
-            return " and ".join(parts)
+            return "; ".join(parts)
         return " and ".join(parts) if len(parts) < 3 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     if isinstance(value, dict):
         return _spell_object(value)
@@ -295,5 +338,12 @@ def _spell_object(value: dict[str, Any]) -> str:
         first, second = (words_of(key)[0] if words_of(key) else "" for key in rest)
         if first == "old" and second == "new":
             return f'"{old}" becomes "{new}"'
-    parts += [f"{label_of(key)} {spell(item)}" for key, item in rest.items()]
+    parts += [f"{label_of(key)} {_quoted(item)}" for key, item in rest.items()]
     return ", ".join(parts)
+
+
+def _quoted(value: Any) -> str:
+    """A value inside an object: sentences in quotes, so that one can see where they end."""
+    if isinstance(value, list):
+        return spell([_quoted(item) if isinstance(item, str) else item for item in value])
+    return f'"{value}"' if isinstance(value, str) and value.count(" ") >= _QUOTED_FROM else spell(value)

@@ -13,7 +13,18 @@ from pathlib import Path
 from whileai_hf.sandbox.naming import participle, singular, words_of
 
 
-__all__ = ["SPOKEN", "VERBS", "article", "gerund", "label_of", "participle", "plain_verb", "plural", "singular", "words_of"]
+__all__ = [
+    "SPOKEN",
+    "VERBS",
+    "article",
+    "gerund",
+    "label_of",
+    "participle",
+    "plain_verb",
+    "plural",
+    "singular",
+    "words_of",
+]
 
 _DATA = Path(__file__).parent / "data"
 VERBS = frozenset((_DATA / "verbs.txt").read_text("utf-8").split())
@@ -22,15 +33,36 @@ _VOWELS = "aeiou"
 # Verbs that double their last letter before -ing.
 _DOUBLING = frozenset(
     "get set put cut run plan stop swap submit commit reset log tag map ban scan zip unzip unset drop ship grep pin "
-    "unpin quit begin let hit split refer transfer permit admit cancel label model travel format chat trim dim crop flip "
-    "snap skip clip slip step wrap unwrap".split()
+    "unpin quit begin let hit split refer transfer permit admit cancel travel chat trim dim crop flip snap skip clip "
+    "slip step wrap unwrap".split()
 )
-_DOUBLING_BUT_NOT = frozenset({"format", "model", "label"})
 _IRREGULAR_THIRD = {"has": "have", "does": "do", "goes": "go", "is": "be", "echoes": "echo", "undoes": "undo"}
-_UNITS = {"sku": "SKU", "url": "URL", "uri": "URL", "id": "ID", "ids": "IDs", "iata": "IATA", "dob": "date of birth", "baggages": "bags"}
+_UNITS = {
+    "sku": "SKU",
+    "url": "URL",
+    "uri": "URL",
+    "id": "ID",
+    "ids": "IDs",
+    "iata": "IATA",
+    "dob": "date of birth",
+    "baggages": "bags",
+}
 # Compounds that names write in one word.
 SPOKEN = {"onestop": "one-stop", "multi": "multiple", "info": "information"}
-_UNCOUNTED_ENDINGS = ("ing", "ings", "ss", "ness", "ment content", "information", "data", "status", "history", "weather")
+_UNCOUNTED_ENDINGS = (
+    "internet",
+    "content",
+    "ing",
+    "ings",
+    "ss",
+    "ness",
+    "ment content",
+    "information",
+    "data",
+    "status",
+    "history",
+    "weather",
+)
 _PLURALS = {"address": "addresses", "person": "people", "child": "children", "status": "statuses"}
 
 
@@ -74,7 +106,7 @@ def gerund(verb: str) -> str:
 
     ```
     """
-    if verb in _DOUBLING and verb not in _DOUBLING_BUT_NOT:
+    if verb in _DOUBLING:
         return verb + verb[-1] + "ing"
     if verb.endswith("ie"):
         return verb[:-2] + "ying"

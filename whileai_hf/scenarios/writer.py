@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
 from whileai_hf.rows.rng import Draws, digest
 from whileai_hf.scenarios.asks import Call, ToolPhrases, Wording, read_phrases
 from whileai_hf.scenarios.axes import HISTORIES, MULTI_TOOL, UNRELATED, UNSPECIFIED, Cell
@@ -58,12 +59,13 @@ class Ask:
 
     def unique(self) -> bool:
         """Whether some value has a digit in it: such asks are told apart by their values."""
-        return any(
-            any(char.isdigit() for char in value) for _, call in self.calls for value in call.spelled.values()
-        )
+        return any(any(char.isdigit() for char in value) for _, call in self.calls for value in call.spelled.values())
 
 
 def _closed(sentence: str) -> str:
+    if "\n- " in sentence:
+        # A list of details stands by itself.
+        return sentence + "\n"
     return sentence if sentence.endswith((".", "?", "!", ":", ",", ";")) else sentence + "."
 
 
@@ -71,10 +73,14 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+# What is spoken of when the agent has no tools.
+_NOTHING = ("request", "requests")
+
+
 class Known(dict[str, str]):
     """
-    What the slots of a line stand for in one message. `thing`, `things` and `gerund` are drawn anew each time they are
-    asked for, so that a message does not harp on one word.
+    What the slots of a line stand for in one message. Subjects, -ing forms and fields are drawn anew each time
+    they are asked for, so that a message does not harp on one word.
 
     Args:
         about (`list[ToolPhrases]`):
@@ -87,10 +93,10 @@ class Known(dict[str, str]):
             What the rule of the situation is about.
     """
 
-    def __init__(
-        self, about: list[ToolPhrases], fields: Sequence[str], draws: Draws, topic: str | None
-    ) -> None:
-        super().__init__(topic=topic or "rules", record=about[0].record or f"the {about[0].thing}" if about else "it")
+    def __init__(self, about: list[ToolPhrases], fields: Sequence[str], draws: Draws, topic: str | None) -> None:
+        super().__init__(
+            topic=topic or "fine print", record=about[0].record or f"the {about[0].thing}" if about else "it"
+        )
         self._about = about
         self._fields = fields
         self._draws = draws
@@ -98,9 +104,10 @@ class Known(dict[str, str]):
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a slot, or `default` when a pool has to fill it."""
         if name in ("thing", "things"):
-            if not self._about:
-                return "request" if name == "thing" else "requests"
-            return self._draws.pick(self._about[0].subjects)[name == "things"]
+            return self._about[0].subjects[0][name == "things"] if self._about else _NOTHING[name == "things"]
+        if name in ("subject", "subjects"):
+            options = self._about[0].subjects if self._about else (_NOTHING,)
+            return self._draws.pick(options)[name == "subjects"]
         if name == "gerund":
             return self._draws.pick(self._about[0].doing) if self._about else "answering questions"
         if name == "domain":
@@ -124,7 +131,9 @@ class Writer:
         known = vocabulary([tool.name.replace("_", " ") + " " + tool.description for tool in spec.tools])
         self._topics = {clause: topics_of(clause, known) for clause in spec.clauses}
         spoken = known | vocabulary([spec.system_prompt])
-        self._other = phrases([entry["text"] for entry in data("lines")["other"] if not spoken.intersection(entry["not"])])
+        self._other = phrases(
+            [entry["text"] for entry in data("lines")["other"] if not spoken.intersection(entry["not"])]
+        )
         self._currency = "$"
 
     def topics(self, clause: str) -> tuple[str, ...]:
@@ -198,20 +207,18 @@ class Writer:
             frame = draws.pick(lines("lines", "frames", "short" if short else "plain"))
         return [frame.fill(draws, {"ask": request, "it": request}), *extra]
 
-    def _request(
-        self, ask: Ask, known: Known, draws: Draws, *, plain: bool
-    ) -> tuple[str, list[str], bool]:
+    def _request(self, ask: Ask, known: Known, draws: Draws, *, plain: bool) -> tuple[str, list[str], bool]:
         """The request of all calls, the sentences that complete it, and whether it names a thing to be shown."""
         phrase, call = ask.calls[0]
         single = len(ask.calls) == 1
         shown = bool(phrase.shows) and single and not plain and draws.chance(_SHOW)
-        wording = draws.pick(phrase.shows if shown else phrase.requests)
+        wording = draws.pick(phrase.shows if shown else phrase.requests if single else phrase.compact)
         request, extra = wording.text, self._completions(wording, phrase, call, draws)
         if phrase.facets and single and not plain and draws.chance(_FACET):
             facet = draws.pick(phrase.facets)
             extra.append(draws.pick(lines("lines", "frames", "facet")).fill(draws, {"facet": facet}))
         for second, called in ask.calls[1:]:
-            wording = draws.pick(second.requests)
+            wording = draws.pick(second.compact)
             text = wording.text
             if phrase.record and second.record == phrase.record and second.params[0].name == phrase.params[0].name:
                 noun = "".join(char for char in second.record if char < "\ue000").strip()
@@ -255,13 +262,14 @@ class Writer:
             sentences.insert(at, _capital(draws.pick(persona).fill(draws, known)))
         closer = draws.pick(tone["closers"])
         if closer:
+            sentences[-1] = _closed(sentences[-1])
             sentences.append(closer)
-        opener = draws.pick(tone["openers"])
+        opener = _capital(draws.pick(lines("people", "tones", person.tone, "openers")).fill(draws, known))
         if not opener:
             return " ".join(sentences)
         if person.tone == "formal":
             return opener + "\n\n" + " ".join(sentences)
-        if opener.endswith(",") and not _keeps_capital(sentences[0]):
+        if opener.endswith((",", ":")) and not _keeps_capital(sentences[0]):
             sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
         return " ".join([opener, *sentences])
 
@@ -277,7 +285,9 @@ def _names() -> frozenset[str]:
     return frozenset([*pools["first_name"], *pools["weekday"], *pools["month"], "English"])
 
 
-def tools_for(cell: Cell, writer: Writer, able: Mapping[str, frozenset[str]], identities: Mapping[str, str]) -> tuple[str, ...]:
+def tools_for(
+    cell: Cell, writer: Writer, able: Mapping[str, frozenset[str]], identities: Mapping[str, str]
+) -> tuple[str, ...]:
     """The tools a situation is about: its own, two for `multi_tool`, none for `unrelated`."""
     if cell.tool == UNRELATED and UNRELATED not in writer.phrases:
         return ()

@@ -36,9 +36,9 @@ def optimize(
     Keeps the graded rows worth training on.
 
     In mode "rl" the gates are ungraded, unusable, duplicate, truncated, unanimous, single and out_of_band, in this
-    order. What is left are whole groups (one prompt of one task), in turns over kinds of fault and, within a kind, over pass
-    rates, up to `target` rows. Difficulty is measured on the rows as given, before any gate. In mode "sft" the best
-    completion of each prompt at `min_reward` is kept (ties: the shorter reply, then the earlier row).
+    order. What is left are whole groups (one prompt of one task), in turns over kinds of fault and, within a kind,
+    over pass rates, up to `target` rows. Difficulty is measured on the rows as given, before any gate. In mode "sft"
+    the best completion of each prompt at `min_reward` is kept (ties: the shorter reply, then the earlier row).
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
@@ -83,7 +83,7 @@ def _stamped(view: RowView, rows: IntArray, columns: dict[str, ArrowColumn]) -> 
     if not isinstance(source, Dataset):
         return add_columns(select_rows(view, rows.tolist()), columns, _FEATURES)
     place = rows if source._indices is None else source._indices.column(0).to_numpy()[rows].astype(np.int64)
-    base = Dataset(source.data, info=source.info, split=source.split)
+    base = Dataset(source.data, info=source.info.copy(), split=source.split)
     # Position of every row among the kept; null for the others, whose new cells are then null.
     position = np.full(base.num_rows, -1, np.int64)
     position[place] = np.arange(place.size)

@@ -26,6 +26,8 @@ from whileai_hf.select.report import GATES
 
 
 BoolArray = NDArray[np.bool_]
+_READ = ("reward", *TASK_COLUMNS, "final_text", "steps", "finish_reason", "faults", "lineage", "policy_version")
+# Where the agent's side of a rollout may stand.
 _CONTENT = ("final_text", "steps", "messages")
 
 
@@ -83,13 +85,13 @@ def open_pool(view: RowView) -> Pool:
     Raises:
         [`MissingColumnError`]: No reward, no prompt, or neither replies, steps nor messages.
     """
-    rows = FetchedView(view, ("reward", *TASK_COLUMNS, "final_text", "steps", "finish_reason", "faults", "lineage"))
+    rows = FetchedView(view, _READ)
     rewards = read_rewards(rows)
     for wanted in (("prompt",), _CONTENT):
         if not any(rows.has(name) for name in wanted):
             raise MissingColumnError(
-                f"the rows have no column {' or '.join(map(repr, wanted))} (columns: {', '.join(rows.columns)}), and a "
-                "selection compares replies to one prompt; load traces into rows first"
+                f"the rows have no column {' or '.join(map(repr, wanted))} (columns: {', '.join(rows.columns)}); "
+                "a selection compares replies to one prompt: load traces into rows first"
             )
     tasks = task_codes(rows)
     everything = np.ones(len(rows), bool)

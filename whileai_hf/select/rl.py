@@ -126,8 +126,8 @@ def group_columns(pool: Pool, rows: IntArray) -> dict[str, ArrowColumn]:
             Kept rows.
 
     Returns:
-        `dict[str, pyarrow.Array]`: `n0` and `n1` (failed and passed rollouts, partial credit split at 0.5), `reward_mean` and
-        `reward_std` (population).
+        `dict[str, pyarrow.Array]`: `n0` and `n1` (failed and passed rollouts, partial credit split at 0.5),
+        `reward_mean` and `reward_std` (population).
     """
     rewards, groups = pool.rewards.values[rows], pool.groups[rows]
     n = np.maximum(np.bincount(groups, minlength=pool.n_groups), 1)

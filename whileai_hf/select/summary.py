@@ -86,8 +86,8 @@ def _contradictions(pool: Pool) -> list[str]:
     if not pool.contradicted:
         return []
     return [
-        f"{pool.contradicted} duplicate rollouts got another reward than the rollout they repeat: the judge contradicts "
-        "itself"
+        f"{pool.contradicted} duplicate rollouts got another reward than the rollout they repeat: "
+        "the judge contradicts itself"
     ]
 
 

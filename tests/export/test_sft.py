@@ -166,35 +166,30 @@ def test_conversation_from_steps():
     ]
     rows = [{"prompt": "q", "steps": steps, "final_text": "Done."}]
     messages = to_trl(rows, "sft", system_prompt="S")[0]["messages"]
-    assert [
-        message["role"] for message in messages
-    ] == "system user assistant tool assistant tool user assistant".split()
+    assert roles(messages) == "system user assistant tool assistant tool user assistant"
     assert messages[2]["content"] == "Let me look."
     assert messages[2]["tool_calls"][0]["function"] == {"name": "f", "arguments": {"a": 1}}
     assert messages[3]["content"] == '{"v":[1,null]}'
     assert messages[3]["tool_call_id"] == messages[2]["tool_calls"][0]["id"]
     assert messages[5]["content"] == ""
     assert messages[-1] == {"role": "assistant", "content": "Done."}
+    stored = to_trl(to_dataset([{"prompt": "p", "final_text": "a"}, *rows]), "sft", system_prompt="S")
+    assert stored[1]["messages"] == messages
 
 
 def test_messages_without_the_answer_are_completed():
     opening = [{"role": "system", "content": "S"}, {"role": "user", "content": "q"}]
     steps = [{"tool": "f", "arguments": {}, "result": "r"}]
-    assert [
-        m["role"] for m in one(opening, steps=steps, final_text="a")
-    ] == "system user assistant tool assistant".split()
+    assert roles(one(opening, steps=steps, final_text="a")) == "system user assistant tool assistant"
     before_answer = [*opening, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
     before_answer.append({"role": "tool", "content": "r"})
     assert one(before_answer, final_text="a")[-1] == {"role": "assistant", "content": "a"}
 
 
 def test_unanswered_user_turns_at_the_end_go():
-    messages = [
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": "a"},
-        {"role": "user", "content": "bye"},
-    ]
-    assert one(messages) == one(messages, final_text="a") == messages[:2]
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    longer = [*messages, {"role": "user", "content": "bye"}]
+    assert one(longer) == one(longer, final_text="a") == messages
 
 
 def test_content_is_text_and_keys_are_few():
@@ -298,11 +293,7 @@ def test_report_travels_and_the_run_s_description_stays(rollouts, tmp_path):
         (([{"prompt": "q"}], "sft"), {"system_prompt": 3}, "system_prompt is 3"),
         (([{"prompt": "q"}], "sft"), {"tools": "f"}, "tools"),
         (([], "sft"), {}, "empty"),
-        (
-            ([{"prompt": "q", "final_text": "a"}, {"prompt": "q", "tools": "f"}], "sft"),
-            {},
-            "row 1: tools is not a list",
-        ),
+        (([{"final_text": "a"}, {"prompt": "q", "tools": "f"}], "sft"), {}, "row 1: tools is not a list"),
         (([{"prompt": "q", "tools": [{"parameters": {}}]}], "sft"), {}, "row 0: tools is not a list"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The exports train: no conversion, no warning that our data causes, and the text the model sees is the conversation."""
+"""The exports train: no conversion, no warning that our data causes, and what is learnt is the conversation."""
 
 import logging
 import warnings
@@ -58,11 +58,12 @@ def strict():
     assert not [record.getMessage() for record in records]
 
 
-def test_sft_trains_on_what_the_template_renders(rollouts, tools, policy, tokenizer, tiny_model_dir, tmp_path):
+def test_sft_trains_on_what_the_template_renders(rollouts, tools, tokenizer, tiny_model_dir, tmp_path):
     from trl import SFTConfig, SFTTrainer
 
     other = {"type": "function", "function": {"name": "other", "parameters": {"properties": {"secret_key": {}}}}}
     rollouts[5]["tools"] = [other]  # a second agent in the same Dataset must not show in the first one's text
+    rollouts[6]["tools"] = None
     with strict():
         data = to_trl(to_dataset(rollouts), "sft")
     config = SFTConfig(
@@ -85,7 +86,7 @@ def test_sft_trains_on_what_the_template_renders(rollouts, tools, policy, tokeni
 def test_sft_on_the_agent_s_turns_only(rollouts, tokenizer, tiny_model_dir, tmp_path):
     from trl import SFTConfig, SFTTrainer
 
-    data = to_trl(rollouts[:4], "sft")
+    data = to_trl(rollouts[:4], "sft", tools=[])
     config = SFTConfig(output_dir=str(tmp_path), max_length=1024, assistant_only_loss=True, **COMMON)
     with strict():
         trainer = SFTTrainer(str(tiny_model_dir), args=config, train_dataset=data, processing_class=tokenizer)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -122,8 +123,8 @@ def test_case_a_crashed_harness_is_not_a_failed_agent(load_case, per_task, missi
 def test_case_duplicates_are_said(load_case):
     case = load_case("O030")
     rows = [{"task_id": row["task"], "trial": row["trial"], "reward": row["reward"]} for row in case["input"]["rows"]]
-    for given in (rows, [{**row, "rollout_index": row["trial"]} for row in rows], open_rows(rows)):
-        found = pass_at(given)
+    for source in (rows, [{**row, "rollout_index": row["trial"]} for row in rows], open_rows(rows)):
+        found = pass_at(source)
         assert found.n_duplicates == 1
         assert any(case["expected"]["report"] in note for note in found.notes)
 
@@ -135,8 +136,8 @@ def test_case_duplicates_are_said(load_case):
 def test_repeats_of_another_run_are_no_duplicates(differs):
     rows = rows_of({"a": [1, 0], "b": [1, 1]})
     again = [{**row, **differs} for row in rows]
-    for given in (rows + again, open_rows(rows + again)):
-        assert pass_at(given).n_duplicates == 0
+    for source in (rows + again, open_rows(rows + again)):
+        assert pass_at(source).n_duplicates == 0
     assert pass_at(rows + rows).n_duplicates == len(rows)
 
 
@@ -164,8 +165,8 @@ def test_task_key_falls_back_row_by_row():
         {"scenario_id": None, "task_id": 7, "prompt": "x", "reward": 0},
         {"prompt": "x", "reward": 1},
     ]
-    for given in (rows, open_rows(rows)):
-        assert pass_at(given).per_task == {"s": 1.0, 7: 0.0, "x": 1.0}
+    for source in (rows, open_rows(rows)):
+        assert pass_at(source).per_task == {"s": 1.0, 7: 0.0, "x": 1.0}
 
 
 def test_few_repeats_say_little():
@@ -232,8 +233,8 @@ def test_ungraded_rows_are_reported_not_refused(rewards):
 
 def test_booleans_fractions_and_threshold():
     rows = rows_of({"a": [True, False, True, 0.5]})
-    for given in (rows, open_rows(rows)):
-        found = pass_at(given)
+    for source in (rows, open_rows(rows)):
+        found = pass_at(source)
         assert found.pass_at_1 == 0.5
         assert any("neither 0 nor 1" in note for note in found.notes)
     assert pass_at(rows, threshold=0.5).pass_at_1 == 0.75
@@ -256,8 +257,8 @@ def test_what_the_rows_mix_is_named():
             "lineage": {"judge_version": "v1"},
             "sampling": {"temperature": 0.7},
         }
-    for given in (rows, open_rows(rows)):
-        found = pass_at(given)
+    for source in (rows, open_rows(rows)):
+        found = pass_at(source)
         assert found.config == {
             "policy_version": ["p0", "p1"],
             "judge_name": ["j"],
@@ -299,8 +300,8 @@ def test_definition(groups, k, random):
         assert found.pass_pow_k == pytest.approx(np.mean([pass_pow_k(n, c, k) for n, c in enough]))
         assert found.headroom >= -1e-12
         curve = list(found.curve.values())
-        assert all(a["pass_at"] <= b["pass_at"] + 1e-12 for a, b in zip(curve, curve[1:], strict=False))
-        assert all(a["pass_pow"] >= b["pass_pow"] - 1e-12 for a, b in zip(curve, curve[1:], strict=False))
+        assert all(a["pass_at"] <= b["pass_at"] + 1e-12 for a, b in pairwise(curve))
+        assert all(a["pass_pow"] >= b["pass_pow"] - 1e-12 for a, b in pairwise(curve))
     else:
         assert found.pass_at_k is None
     if found.ci95 is not None:

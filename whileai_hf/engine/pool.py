@@ -18,9 +18,9 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Items that may be started beyond the oldest unfinished one. Bounds what waits in memory behind a slow rollout; the
+# Items that may be started beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The
 # same for every concurrency.
-LOOK_AHEAD = 8192
+LOOK_AHEAD = 2048
 # How long an async worker waits before it looks again when the look-ahead is used up, in seconds.
 _ASYNC_WAIT = 0.01
 

@@ -6,6 +6,7 @@ stop before the answer: the conversation is then built from those.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from whileai_hf.actors.played import messages_from_steps
@@ -15,7 +16,7 @@ from whileai_hf.rows.view import Row
 
 
 # Columns of a row that these functions read.
-READ_COLUMNS = ("messages", "prompt", "steps", "final_text", "finish_reason", "rollout_status")
+READ_COLUMNS = ("messages", "prompt", "final_text", "finish_reason", "rollout_status")
 
 
 def first_user_text(messages: list[Message]) -> str:
@@ -84,7 +85,7 @@ def _ending(messages: list[Message], row: Row) -> list[Message]:
     return messages[:end]
 
 
-def read_conversation(row: Row, declared: Declared) -> list[Message] | Reason:
+def read_conversation(row: Row, declared: Declared, steps: Callable[[], Any]) -> list[Message] | Reason:
     """
     The whole conversation of a row.
 
@@ -93,14 +94,17 @@ def read_conversation(row: Row, declared: Declared) -> list[Message] | Reason:
             A rollout row; see `READ_COLUMNS`.
         declared (`Mapping[str, Collection[str]]`):
             Parameter names by tool.
+        steps (`Callable`):
+            Gives the row's steps. Called only for a row whose messages lack the agent: rows of a run hold the same
+            content twice, and decoding both would double the cost.
 
     Returns:
         `list[dict]` or [`Reason`]: Messages that end with an answer of the agent, or why the row is not trained on.
 
     Examples:
     ```python
-    >>> row = {"prompt": "Where is A1?", "steps": [], "final_text": "On its way."}
-    >>> [message["role"] for message in read_conversation(row, {})]
+    >>> row = {"prompt": "Where is A1?", "final_text": "On its way."}
+    >>> [message["role"] for message in read_conversation(row, {}, lambda: [])]
     ['user', 'assistant']
 
     ```
@@ -113,7 +117,7 @@ def read_conversation(row: Row, declared: Declared) -> list[Message] | Reason:
     if isinstance(messages, Reason):
         return messages
     if not any(message["role"] == "assistant" for message in messages):
-        rest = _rebuilt(row, bool(messages))
+        rest = _rebuilt(row, steps(), bool(messages))
         if isinstance(rest, Reason):
             return rest
         messages = [*messages, *rest]
@@ -124,16 +128,16 @@ def read_conversation(row: Row, declared: Declared) -> list[Message] | Reason:
     return messages
 
 
-def _rebuilt(row: Row, opened: bool) -> list[Message] | Reason:
+def _rebuilt(row: Row, steps: Any, opened: bool) -> list[Message] | Reason:
     """Messages from the ask, the steps and the last text; without the ask when the conversation is `opened`."""
     prompt = row.get("prompt")
     if not opened and (not isinstance(prompt, str) or not prompt):
         return Reason.NO_CONVERSATION
-    steps = _read_steps(row.get("steps"))
-    if isinstance(steps, Reason):
-        return steps
+    read = _read_steps(steps)
+    if isinstance(read, Reason):
+        return read
     final_text = row.get("final_text")
-    messages = messages_from_steps(prompt or "", steps, final_text if isinstance(final_text, str) else "")
+    messages = messages_from_steps(prompt or "", read, final_text if isinstance(final_text, str) else "")
     return messages[1:] if opened else messages
 
 

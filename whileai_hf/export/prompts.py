@@ -76,7 +76,8 @@ def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int]) -> dict[s
     """
     found = {}
     for name in foreign_columns(view):
-        if name in TAKEN or name in grpo_features() or not scrub({name: 0}):
+        privileged = not scrub({name: None})
+        if privileged or name in TAKEN or name in grpo_features():
             continue
         values = view.column(name)
         if all(_same(value, values[first[code]]) for value, code in zip(values, codes, strict=True)):

@@ -48,6 +48,28 @@ def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
         yield {**row, **{name: without_none(row[name]) for name in filled}} if filled else row
 
 
+class LateColumn:
+    """
+    A column that is decoded when its first cell is asked for.
+
+    Args:
+        view (`RowView`):
+            The rows.
+        name (`str`):
+            The column; every cell of one that is not there is `None`.
+    """
+
+    def __init__(self, view: RowView, name: str) -> None:
+        self._view, self._name = view, name
+        self._cells: list[Any] | None = None
+
+    def cell(self, index: int) -> Any:
+        """The value in row `index`."""
+        if self._cells is None:
+            self._cells = [row.get(self._name) for row in read_rows(self._view, (self._name,))]
+        return self._cells[index]
+
+
 def foreign_columns(view: RowView) -> list[str]:
     """Columns that are not part of the row schema: those of the user's own tasks."""
     known = known_features()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from whileai_hf.export.building import Texts, build
 from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, read_conversation, with_system
 from whileai_hf.export.formats import sft_features
 from whileai_hf.export.messages import encode_message
-from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
+from whileai_hf.export.reading import LateColumn, foreign_columns, read_rows, task_text, text_or_none
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.report import Export, LeftOut
 from whileai_hf.export.toolset import ToolReader
@@ -38,9 +39,10 @@ def make_sft(view: RowView, tools: ToolReader, system_prompt: str | None) -> Exp
     made: list[dict[str, Any]] = []
     texts: dict[str, Texts] = {"messages": [], "tools": []}
     unannounced = 0
+    steps = LateColumn(view, "steps")
     for index, row in enumerate(read_rows(view, _COLUMNS)):
         offered = tools.read(row.get("tools"), index)
-        messages = read_conversation(row, offered.declared)
+        messages = read_conversation(row, offered.declared, partial(steps.cell, index))
         if isinstance(messages, Reason):
             left_out.add(messages, index)
             continue

@@ -328,12 +328,11 @@ def _name_thing(tool: Tool, params: Sequence[Param]) -> str:
 def _distinct_requests(tools: Sequence[Tool]) -> list[Request]:
     """One request per tool, no two alike: what trimming made equal is trimmed less, then taken from the name."""
     requests = [read_request(tool) for tool in tools]
-    for retry in (lambda tool: read_request(tool, lightly=True), lambda tool: from_name(tool.name)):
+    for named in (False, True):
         counts = Counter(request.text.lower() for request in requests)
-        requests = [
-            retry(tool) if counts[request.text.lower()] > 1 else request
-            for tool, request in zip(tools, requests, strict=True)
-        ]
+        for index, tool in enumerate(tools):
+            if counts[requests[index].text.lower()] > 1:
+                requests[index] = from_name(tool.name) if named else read_request(tool, lightly=True)
     return requests
 
 

@@ -61,53 +61,62 @@ def base_cells(axes: Axes) -> Iterator[Cell]:
                 yield cell._replace(tool=rendezvous(able, axes.identities, "base", *values)[0])
 
 
-def _diagonal(axes: Axes, tools: Sequence[str], rules: Sequence[str], *names: object) -> Iterator[Cell]:
-    """Rows in which every value of every axis occurs with what the block is about, one axis step a row."""
-    calling, free = rotated(CALLING_STANCES, *names, "stance"), tuple(sorted(CALL_FREE_STANCES))
-    usual = axes.conditions(tools[0], calling[0]) if len(tools) == 1 else axes.all_conditions
-    conditions, histories = rotated(usual, *names, "condition"), rotated(HISTORIES, *names, "history")
-    states = {tool: rotated(axes.world_states(tool), *names, "state") for tool in tools}
-    width = max(len(tools), len(conditions), len(calling), *(len(values) for values in states.values()))
-    for row in range(width):
-        tool = tools[row % len(tools)]
-        stance = calling[row % len(calling)]
-        possible = axes.conditions(tool, stance)
-        condition = conditions[row % len(conditions)]
-        yield Cell(
-            tool,
-            rules[row % len(rules)],
-            stance,
-            states[tool][row % len(states[tool])],
-            condition if condition in possible else SUCCESS,
-            histories[row % len(histories)],
-        )
-    for row, stance in enumerate(free):
-        tool = tools[(width + row) % len(tools)]
-        state = states[tool][(width + row) % len(states[tool])]
-        yield Cell(tool, rules[row % len(rules)], stance, state, SUCCESS, histories[(width + row) % len(histories)])
-
-
 def tool_block(axes: Axes, tool: str) -> Iterator[Cell]:
-    """Cells in which `tool` meets every value it can meet."""
-    yield from _diagonal(axes, (tool,), (UNSPECIFIED,), "tool", axes.identities[tool])
+    """Cells in which `tool` meets every value it can meet, one axis step a row."""
+    names = ("tool", axes.identities[tool])
+    stances, free = rotated(CALLING_STANCES, *names, "stance"), tuple(sorted(CALL_FREE_STANCES))
+    states, histories = rotated(axes.world_states(tool), *names, "state"), rotated(HISTORIES, *names, "history")
+    conditions = rotated(axes.conditions(tool, stances[0]), *names, "condition")
+    width = max(len(stances), len(states), len(conditions), len(histories))
+    for row in range(width + len(free)):
+        stance = stances[row % len(stances)] if row < width else free[row - width]
+        condition = conditions[row % len(conditions)] if row < width else SUCCESS
+        state, history = states[row % len(states)], histories[row % len(histories)]
+        yield Cell(tool, UNSPECIFIED, stance, state, condition, history)
 
 
 def rule_block(axes: Axes, rule: str) -> Iterator[Cell]:
     """Cells in which `rule` meets every tool and every other value."""
-    tools = sorted(axes.tools, key=lambda tool: digest("rule", rule, axes.identities[tool], length=16))
+    for tool in axes.tools:
+        yield _met(axes, rule, tool)
     seen: set[tuple[int, str]] = set()
-    for cell in _diagonal(axes, tools, (rule,), "rule", rule):
-        seen.update(enumerate(cell))
-        yield cell
-    # Tools that cannot meet a value left it out of the diagonal; a tool that can takes it up.
-    for position, values in ((3, axes.all_world_states), (4, axes.all_conditions)):
-        for value in values:
+    free = tuple(sorted(CALL_FREE_STANCES))
+    columns = [
+        rotated(values, "rule", rule, axis)
+        for axis, values in enumerate((CALLING_STANCES, axes.all_world_states, axes.all_conditions, HISTORIES))
+    ]
+    for row in range(max(len(values) for values in columns)):
+        values = [column[row % len(column)] for column in columns]
+        yield from _seated(axes, Cell("", rule, *values), seen)
+    for row, stance in enumerate(free):
+        state, history = (column[row % len(column)] for column in (columns[1], columns[3]))
+        yield from _seated(axes, Cell("", rule, stance, state, SUCCESS, history), seen)
+    # What no tool could show together with the rest of its row is shown by itself.
+    for position, wanted in ((3, axes.all_world_states), (4, axes.all_conditions)):
+        for value in wanted:
             if (position, value) not in seen:
-                yield from _completing(axes, tools, rule, position, value)
+                yield from _completing(axes, rule, position, value)
 
 
-def _completing(axes: Axes, tools: Sequence[str], rule: str, position: int, value: str) -> Iterator[Cell]:
-    for tool in tools:
+def _met(axes: Axes, rule: str, tool: str) -> Cell:
+    """The cell in which a rule meets a tool, its other values decided by the two alone."""
+    names = ("meets", rule, axes.identities[tool])
+    stance = rotated(STANCES, *names, "stance")[0]
+    states, conditions = axes.world_states(tool), axes.conditions(tool, stance)
+    state, condition = rotated(states, *names, "state")[0], rotated(conditions, *names, "condition")[0]
+    return Cell(tool, rule, stance, state, condition, rotated(HISTORIES, *names, "history")[0])
+
+
+def _seated(axes: Axes, cell: Cell, seen: set[tuple[int, str]]) -> Iterator[Cell]:
+    """`cell` with the tool that rendezvous hashing gives it among those that can show it, if any can."""
+    able = axes.able(cell)
+    if able:
+        seen.update(enumerate(cell))
+        yield cell._replace(tool=rendezvous(able, axes.identities, *cell)[0])
+
+
+def _completing(axes: Axes, rule: str, position: int, value: str) -> Iterator[Cell]:
+    for tool in rendezvous(axes.real_tools, axes.identities, rule, value):
         cell = Cell(tool, rule, CALLING_STANCES[0], axes.world_states(tool)[0], SUCCESS, HISTORIES[0])
         cell = cell._replace(world_state=value) if position == 3 else cell._replace(tool_condition=value)
         if axes.possible(cell):

@@ -8,7 +8,6 @@ from typing import Any
 
 from whileai_hf.rows.rng import Draws
 from whileai_hf.scenarios.values import Param
-from whileai_hf.scenarios.words import words_of
 
 
 Bond = Callable[[dict[str, Any], Draws], None]
@@ -70,7 +69,7 @@ def bonds_of(params: Sequence[Param]) -> tuple[Bond, ...]:
     Returns:
         `tuple[Callable, ...]`: Each takes the drawn arguments and repairs them in place.
     """
-    by_words = {words_of(param.name): param for param in params}
+    by_words = {param.words: param for param in params}
     found: list[Bond] = []
     for words, param in by_words.items():
         for first, second in _OPPOSITES:

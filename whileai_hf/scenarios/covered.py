@@ -100,25 +100,25 @@ def coverage(spec: AgentSpec, dims: Iterable[Mapping[str, Any]]) -> CoverageRepo
     """
     axes = Axes.of(spec)
     possible = _possible_pairs(axes)
-    values = [{pair[0] for pair in possible[i, j]} for i, j in ((k, k + 1) for k in range(5))] + [
-        {pair[1] for pair in possible[4, 5]}
-    ]
+    last = len(AXES) - 1
+    values: list[set[str]] = [{first for first, _ in possible[k, k + 1]} for k in range(last)]
+    values.append({second for _, second in possible[last - 1, last]})
     seen: dict[tuple[int, int], set[tuple[str, str]]] = {two: set() for two in possible}
     cells, rows, foreign = set(), 0, 0
     for dimensions in dims:
         rows += 1
         cell = Cell(*(str(dimensions.get(axis)) for axis in AXES))
         cells.add(cell)
-        if not axes.possible(cell) or cell.tool not in axes.tools:
+        if cell.tool not in axes.tools or not axes.possible(cell):
             foreign += 1
         for (i, j), pairs in seen.items():
             if (cell[i], cell[j]) in possible[i, j]:
                 pairs.add((cell[i], cell[j]))
-    by_axes = [
+    by_axes: list[dict[str, Any]] = [
         {"axes": [AXES[i], AXES[j]], "covered": len(seen[i, j]), "total": len(possible[i, j])} for i, j in possible
     ]
     covered, total = sum(entry["covered"] for entry in by_axes), sum(entry["total"] for entry in by_axes)
-    singles = all(values[k] <= {cell[k] for cell in cells} for k in range(len(AXES)))
+    singles = all(wanted <= {str(cell[axis]) for cell in cells} for axis, wanted in enumerate(values))
     notes = [f"{foreign} tasks lie outside the grid (the owner's own asks, or another agent's)"] if foreign else []
     return CoverageReport(
         rows=rows,

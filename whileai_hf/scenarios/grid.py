@@ -7,12 +7,15 @@ next phrasing. The stages are made of blocks (`blocks.py`, `deeper.py`), the ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from whileai_hf.scenarios import deeper
-from whileai_hf.scenarios.axes import UNSPECIFIED, Axes, Cell
+from whileai_hf.scenarios.axes import AXES, UNSPECIFIED, Axes, Cell
 from whileai_hf.scenarios.blocks import base_cells, clean_twin, happy_cells, rule_block, tool_block
-from whileai_hf.scenarios.order import KINDS, Kind, Steering, by_coverage, kind_of
+from whileai_hf.scenarios.order import KINDS, Block, Kind, Steering, by_coverage, kind_of
+
+
+# Positions of the axes in a cell.
+_TOOL, _RULE = AXES.index("tool"), AXES.index("rule")
 
 
 def _wanted(axes: Axes, cells: Iterator[Cell], fault_rate: float) -> Iterator[Cell]:
@@ -30,9 +33,9 @@ def _with_twins(cells: Iterator[Cell]) -> Iterator[Cell]:
             yield clean_twin(cell)
 
 
-def pair_cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[Cell]:
+def pair_blocks(axes: Axes, fault_rate: float = 0.5) -> list[Block]:
     """
-    The cells that cover every pair, in no particular order and some of them twice.
+    The blocks that together cover every pair: the base, one per tool, one per rule.
 
     Args:
         axes ([`Axes`]):
@@ -40,12 +43,15 @@ def pair_cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[Cell]:
         fault_rate (`float`, *optional*, defaults to `0.5`):
             At 0 the faulted cells are left out, at 1 those that could be faulted and are not.
     """
-    blocks = chain(
-        base_cells(axes),
-        chain.from_iterable(tool_block(axes, tool) for tool in axes.tools),
-        chain.from_iterable(rule_block(axes, rule) for rule in axes.rules if rule != UNSPECIFIED),
-    )
-    return _wanted(axes, _with_twins(blocks), fault_rate)
+
+    def block(cells: Iterator[Cell], about: int | None) -> Block:
+        return Block(tuple(dict.fromkeys(_wanted(axes, _with_twins(cells), fault_rate))), about)
+
+    return [
+        block(base_cells(axes), None),
+        *(block(tool_block(axes, tool), _TOOL) for tool in axes.tools),
+        *(block(rule_block(axes, rule), _RULE) for rule in axes.rules if rule != UNSPECIFIED),
+    ]
 
 
 class _Queues:
@@ -123,7 +129,7 @@ def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:
         steering.note(cell, opening=True)
         emitted.add(cell)
         yield cell, 0
-    for cell in by_coverage(pair_cells(axes, fault_rate), list(emitted), steering):
+    for cell in by_coverage(pair_blocks(axes, fault_rate), list(emitted), steering):
         emitted.add(cell)
         yield cell, 0
     round_number = 0

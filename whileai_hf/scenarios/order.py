@@ -1,13 +1,15 @@
 """The order cells are run in: which kind comes next, and which cell of that kind.
 
 [`Steering`] keeps two running shares where they should be: hard tiers among all cells, faulted cells among those that
-could be faulted. [`by_coverage`] orders a finite stage so that each next cell covers the most pairs not seen yet.
+could be faulted. [`by_coverage`] orders a finite stage so that cells that cover the most new pairs come first.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 from whileai_hf.rows.rng import digest
@@ -16,6 +18,9 @@ from whileai_hf.scenarios.axes import HARD_TIERS, Axes, Cell, tier_of
 
 # Share of cells whose stance is a tier of its own. Plain asks must stay the majority, or the data trains suspicion.
 HARD_SHARE = 0.4
+
+# Stance, state, condition, history.
+_INNER_PAIRS = tuple(combinations(range(2, 6), 2))
 
 Kind = tuple[str, bool]
 KINDS: tuple[Kind, ...] = tuple((tier, faulted) for tier in ("ordinary", *HARD_TIERS) for faulted in (False, True))
@@ -82,48 +87,80 @@ class Steering:
         return None
 
 
-def by_coverage(cells: Iterable[Cell], seen: Iterable[Cell], steering: Steering) -> Iterator[Cell]:
+@dataclass(frozen=True)
+class Block:
     """
-    `cells` in the order of pairs newly covered within the kind that is wanted next, each once.
+    Cells that belong together, and what they are there to cover.
 
     Args:
-        cells (`Iterable[Cell]`):
-            The cells of the stage.
+        cells (`tuple[Cell, ...]`):
+            The cells.
+        about (`int` or `None`):
+            Position of the axis whose value the block is about: its cells count the pairs that hold that value.
+            `None` for the base block, which counts the pairs of the axes that are neither tool nor rule.
+    """
+
+    cells: tuple[Cell, ...]
+    about: int | None
+
+    def pairs(self, cell: Cell) -> tuple[tuple[int, str, str], ...]:
+        """The pairs `cell` covers of those this block is there for."""
+        if self.about is None:
+            return tuple((8 * i + j, cell[i], cell[j]) for i, j in _INNER_PAIRS)
+        return tuple((i, cell[self.about], cell[i]) for i in range(len(cell)) if i != self.about)
+
+
+def ranked(block: Block, seen: Iterable[Cell]) -> Iterator[tuple[int, str, Cell]]:
+    """
+    The cells of a block by pairs newly covered (lazy greedy), each with minus its gain and its own hash.
+
+    Args:
+        block ([`Block`]):
+            The block.
+        seen (`Iterable[Cell]`):
+            Cells that come before all of them.
+    """
+    covered = {pair for cell in seen for pair in block.pairs(cell)}
+    pairs = {cell: block.pairs(cell) for cell in block.cells}
+    heap = [(-len(pairs[cell]), digest("\x1f".join(("tie", *cell)), length=12), cell) for cell in pairs]
+    heapq.heapify(heap)
+    while heap:
+        _, tie, cell = heap[0]
+        gain = sum(pair not in covered for pair in pairs[cell])
+        # Gains only shrink, so a top that still holds its place after recounting is the best of all.
+        if len(heap) == 1 or (-gain, tie) <= min(heap[1:3])[:2]:
+            heapq.heappop(heap)
+            covered.update(pairs[cell])
+            yield -gain, tie, cell
+        else:
+            heapq.heapreplace(heap, (-gain, tie, cell))
+
+
+def by_coverage(blocks: Iterable[Block], seen: Iterable[Cell], steering: Steering) -> Iterator[Cell]:
+    """
+    The cells of all blocks, most pairs newly covered first within the kind that is wanted next, each once.
+
+    A cell's place depends on its own block only: one count over all blocks would cover a little faster, and a single
+    edited rule would reshuffle everything.
+
+    Args:
+        blocks (`Iterable[Block]`):
+            The blocks of the stage.
         seen (`Iterable[Cell]`):
             Cells that came before.
         steering ([`Steering`]):
             Decides the kind; told of every cell that comes out.
     """
     known = set(seen)
-    covered: set[tuple[int, str, int, str]] = set()
-    pairs: dict[Cell, tuple[tuple[int, str, int, str], ...]] = {}
-
-    def pairs_of(cell: Cell) -> tuple[tuple[int, str, int, str], ...]:
-        return tuple((i, cell[i], j, cell[j]) for i, j in combinations(range(len(cell)), 2))
-
-    for cell in known:
-        covered.update(pairs_of(cell))
-    heaps: dict[Kind, list[tuple[int, str, Cell]]] = {kind: [] for kind in KINDS}
-    for cell in cells:
-        if cell not in known and cell not in pairs:
-            pairs[cell] = pairs_of(cell)
-            # Ties fall by the cell's own hash: an edit elsewhere must not reorder the rest.
-            heaps[kind_of(cell)].append((-len(pairs[cell]), digest("tie", *cell, length=12), cell))
-    for heap in heaps.values():
-        heapq.heapify(heap)
+    order = sorted(entry for block in blocks for entry in ranked(block, known))
+    queues: dict[Kind, deque[Cell]] = {kind: deque() for kind in KINDS}
+    for _, _, cell in order:
+        if cell not in known:
+            known.add(cell)
+            queues[kind_of(cell)].append(cell)
 
     def take(kind: Kind) -> Cell | None:
-        heap = heaps[kind]
-        while heap:
-            _, tie, cell = heap[0]
-            gain = sum(pair not in covered for pair in pairs[cell])
-            # Gains only shrink, so a top that still holds its place after recounting is the best of all.
-            if len(heap) == 1 or (-gain, tie) <= min(heap[1:3])[:2]:
-                heapq.heappop(heap)
-                covered.update(pairs[cell])
-                return cell
-            heapq.heapreplace(heap, (-gain, tie, cell))
-        return None
+        return queues[kind].popleft() if queues[kind] else None
 
-    while (cell := steering.next_from(take)) is not None:
-        yield cell
+    while (found := steering.next_from(take)) is not None:
+        yield found

@@ -69,7 +69,7 @@ class Slotted:
 
 def _spoken(param: Param) -> list[str]:
     """What the description may call the parameter, the most telling first."""
-    words = list(words_of(param.name))
+    words = list(param.words)
     while len(words) > 1 and words[-1] in ("id", "ids", "name", "names", "number", "code", "key", "path", "paths"):
         words.pop()
     names = [" ".join(words), words[-1]] if words else []
@@ -121,7 +121,7 @@ def _backticked(rest: str, params: Sequence[Param], signs: dict[str, str]) -> tu
             placed.add(param.name)
         elif re.search(quoted, rest):
             shown = _shown(param, param.label.removesuffix(" ID"), signs[param.name])
-            rest = re.sub(quoted, lambda _, shown=shown: shown, rest, count=1)
+            rest = re.sub(quoted, shown.replace("\\", r"\\"), rest, count=1)
             placed.add(param.name)
     rest = re.sub(
         r"\s+(?:from|to|with|by|for|of|in|at|using)\s+(?:the\s+|an?\s+)?(?:given\s+|specified\s+)?`\w+`", "", rest
@@ -171,7 +171,10 @@ def _place(rest: str, param: Param, sign: str, verb: str, name_words: Sequence[s
             return None
         following = rest[match.end() :]
         if re.match(r"\s+[a-z]+", following) and not re.match(_ENDS, following):
-            shown += "'s"
+            if param.kind == "person" or param.words[0] in ("user", "customer", "client", "employee", "member"):
+                shown += "'s"
+            else:
+                following = re.sub(r"^\s+(?:numbers?|ids?|codes?|names?|values?)\b", "", following)
         if param.kind == "query":
             # What the query is looked for in is the tool's business.
             following = ""

@@ -7,7 +7,6 @@ from collections import Counter
 
 from whileai_hf.scenarios.descriptions import Request, first_sentence
 from whileai_hf.scenarios.slots import bare, thing_of
-from whileai_hf.scenarios.topics import topics_of
 from whileai_hf.scenarios.words import VERBS, singular, words_of
 from whileai_hf.spec import AgentSpec
 
@@ -111,7 +110,8 @@ def _frequent(spec: AgentSpec) -> list[str]:
     shared = [word for word, count in counts.most_common(_MOST_FIELDS) if count > 1]
     if shared or not spec.tools:
         return shared
-    return [topics_of(spec.tools[0].description or " ".join(words_of(spec.tools[0].name)))[0]]
+    named = [word for tool in spec.tools for word in words_of(tool.name) if word not in VERBS and len(word) > 2]
+    return named[:1]
 
 
 def singular_last(subject: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from whileai_hf.scenarios.values import Param
-from whileai_hf.scenarios.words import singular, words_of
+from whileai_hf.scenarios.words import singular
 
 
 _FROM = frozenset("from origin source start since src departure".split())
@@ -29,7 +29,7 @@ _RANK = {
 
 def rank(param: Param) -> int:
     """Where among the attachments a parameter reads best; texts come last."""
-    words = words_of(param.name)
+    words = param.words
     if words and words[0] in _FROM:
         return 3
     if words and words[0] in _TO:
@@ -42,7 +42,7 @@ def rank(param: Param) -> int:
 
 
 def _preposition(param: Param, verb: str) -> str | None:
-    words = words_of(param.name)
+    words = param.words
     first = words[0] if words else ""
     label = param.label
     if param.kind in ("place", "when", "path", "url", "email", "person", "word", "list"):
@@ -81,7 +81,7 @@ def inline(param: Param, sign: str, verb: str, currency: str) -> str | None:
         currency (`str`):
             `"$"` and the like.
     """
-    words, label = words_of(param.name), param.label
+    words, label = param.words, param.label
     preposition = _preposition(param, verb)
     if param.kind == "path" and {"repo", "repository"}.intersection(words):
         return f" in the repo at {sign}"
@@ -111,7 +111,7 @@ def inline(param: Param, sign: str, verb: str, currency: str) -> str | None:
             return f", just the {described.group(1).lower()} {sign} {described.group(2)}"
         if words and singular(words[-1]) != words[-1]:
             return f" with {sign} {label}"
-        return f" with {_a(label)} of {sign}"
+        return f" with {_a(label)} of {sign}" if len(label) > 1 else f" with {label} {sign}"
     if param.kind == "id" and "payment" in words:
         return f", paid with {sign}"
     if param.kind == "id":
@@ -148,7 +148,7 @@ def sentences(param: Param, sign: str, currency: str) -> tuple[str, ...]:
             f"It's about {currency}{sign}.",
             f"{label.capitalize()}: {currency}{sign}.",
         )
-    if param.kind == "query" and words_of(param.name)[-1] == "topic":
+    if param.kind == "query" and param.words[-1] == "topic":
         return (f'The {label} is "{sign}".', f'It should be about "{sign}".', f'Take "{sign}" as the {label}.')
     if param.kind == "query":
         return (f'I\'m looking for "{sign}".', f'"{sign}" is what I\'m after.', f'What I want is "{sign}".')
@@ -162,13 +162,13 @@ def sentences(param: Param, sign: str, currency: str) -> tuple[str, ...]:
         return (f"The {label} is that {sign}.", f"It's because {sign}.")
     if param.many:
         return (f"The {label}: {sign}.", f"{label[:1].upper()}{label[1:]}: {sign}.")
-    verb = "are" if singular(words_of(param.name)[-1]) != words_of(param.name)[-1] else "is"
+    verb = "are" if singular(param.words[-1]) != param.words[-1] else "is"
     return (f"The {label} {verb} {sign}.", f"{label[:1].upper()}{label[1:]}: {sign}.", f"Use {sign} as the {label}.")
 
 
 def flag_sentences(param: Param) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences for a switch that is on, and for one that is off."""
-    words = list(words_of(param.name))
+    words = list(param.words)
     spoken = " ".join(word for word in words if word not in ("is", "use", "enable", "flag"))
     if words and words[0] in ("include", "show", "return", "with"):
         thing = " ".join(words[1:]) or "everything"

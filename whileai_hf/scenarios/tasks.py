@@ -22,7 +22,7 @@ from whileai_hf.scenarios.hidden import hidden_state, reference
 from whileai_hf.scenarios.people import draw_person
 from whileai_hf.scenarios.seeds import seed_row, unique_seeds
 from whileai_hf.scenarios.writer import FRESH, Ask, Writer, tools_for
-from whileai_hf.spec import AgentSpec
+from whileai_hf.spec import AgentSpec, as_spec
 
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def draw_tasks(
     >>> from itertools import islice
     >>> from whileai_hf.scenarios import draw_tasks
     >>> from whileai_hf.spec import AgentSpec
-    >>> spec = AgentSpec.from_tools([{"name": "get_order", "description": "Look up an order by id.", "parameters": {
-    ...     "type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}}])
+    >>> order = {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}
+    >>> spec = AgentSpec.from_tools([{"name": "get_order", "description": "Look up an order.", "parameters": order}])
     >>> rows = list(islice(draw_tasks(spec, seeds=["Where is 4412?"]), 3))
     >>> rows[0]["prompt"], rows[1]["expected_calls"][0]["tool"], rows[1]["faults"]
     ('Where is 4412?', 'get_order', None)
@@ -247,8 +247,6 @@ def situations(
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ConfigurationError(f"n is {n!r:.40}; pass the number of tasks, 1 or more.")
-    from whileai_hf.spec.agent import as_spec
-
     agent = as_spec(spec, tools=tools, system_prompt=system_prompt)
     stream = draw_tasks(agent, seed=seed, fault_rate=fault_rate, seeds=seeds, phrasings=phrasings)
     owned = len(dict.fromkeys([*agent.seeds, *seeds]))

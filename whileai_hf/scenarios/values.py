@@ -73,6 +73,11 @@ class Param:
     schema: dict[str, Any]
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the name; the whole name when it is written in another script."""
+        return words_of(self.name) or (self.name.lower(),)
+
+    @property
     def many(self) -> bool:
         """Whether the value is a list."""
         return self.kind in ("list", "objects")

@@ -54,8 +54,14 @@ def drop_duplicates(pool: Pool) -> None:
     candidates = candidates[np.bincount(joint)[joint] > 1]
     seen: dict[tuple[int, int, bytes], int] = {}
     copies = np.zeros(pool.kept.size, bool)
-    for row, steps in zip(candidates.tolist(), cells(pool.view, "steps", candidates), strict=True):
-        key = (int(pool.groups[row]), int(same[replies.index[row]]), _calls(steps))
+    steps = cells(pool.view, "steps", candidates)
+    # Rows of other harnesses may say everything in their messages.
+    silent = same[replies.index[candidates]] == normal.get("", -1)
+    bare = candidates[silent & np.array([not cell for cell in steps], dtype=bool)]
+    messages = dict(zip(bare.tolist(), cells(pool.view, "messages", bare), strict=True))
+    for row, cell in zip(candidates.tolist(), steps, strict=True):
+        trace = dumps(_ordered(messages[row])) if row in messages else _calls(cell)
+        key = (int(pool.groups[row]), int(same[replies.index[row]]), trace)
         first = seen.setdefault(key, row)
         copies[row] = first != row
         pool.contradicted += bool(pool.rewards.values[first] != pool.rewards.values[row])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 from datasets import Dataset, Json, Value
 
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
-from whileai_hf.rows import RowView, add_columns, select_rows, view
+from whileai_hf.rows import RowView, add_columns, select_rows, to_dataset, view
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import stamp_column
 from whileai_hf.select.config import SelectionConfig, SelectionKnobs, make_config
@@ -77,11 +77,22 @@ def optimize(
     return _stamped(pool.view, rows, columns), summarise(pool, knob, rows, groups)
 
 
+def _empty(view: RowView) -> Dataset:
+    """No rows, but the columns of the rows given, typed by their first value."""
+    first: dict[str, Any] = {}
+    for row in view.rows():
+        first.update((name, value) for name, value in row.items() if first.get(name) is None)
+        if len(first) == len(view.columns) and None not in first.values():
+            break
+    return to_dataset([first]).select([])
+
+
 def _stamped(view: RowView, rows: IntArray, columns: dict[str, ArrowColumn]) -> Dataset:
     """The kept rows with columns added. Of a Dataset only the new columns take memory: it is indexed, not copied."""
     source = view.source
     if not isinstance(source, Dataset):
-        return add_columns(select_rows(view, rows.tolist()), columns, _FEATURES)
+        picked = select_rows(view, rows.tolist()) if rows.size else _empty(view)
+        return add_columns(picked, columns, _FEATURES)
     place = rows if source._indices is None else source._indices.column(0).to_numpy()[rows].astype(np.int64)
     base = Dataset(source.data, info=source.info.copy(), split=source.split)
     # Position of every row among the kept; null for the others, whose new cells are then null.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import pyarrow as pa
 from datasets import Features
@@ -24,7 +24,7 @@ from whileai_hf.score.hashing import UnhashableError, fingerprint
 from whileai_hf.spec import AgentSpec, as_spec
 
 
-Batch = Mapping[str, Sequence[Any]] | pa.Table
+Batch: TypeAlias = Mapping[str, Sequence[Any]] | pa.Table
 
 
 def play_all(player: Player, items: Any, wanted: int, losses_allowed: int) -> OrderedQueue[Any, PlayedRow]:
@@ -102,7 +102,7 @@ class Rollout:
         self.agent = agent
         self.spec: AgentSpec = as_spec(spec, tools=tools, system_prompt=system_prompt)
         config = make_config(config, knobs)
-        self.config = dataclasses.replace(config, repeats=k, budget=config.budget or max(k, 1))
+        self.config = dataclasses.replace(config, repeats=k, situations=None, budget=max(k, 1))
         self.keep_privileged = keep_privileged
         self.run_id = run_id(agent, self.spec, self.config, drawn=False)
 
@@ -110,6 +110,7 @@ class Rollout:
         """A batch of tasks to a batch of rollouts, in the same kind of container."""
         table = batch if isinstance(batch, pa.Table) else getattr(batch, "pa_table", None)
         tasks = RowView(table if table is not None else _rows(batch))
+        tasks.require("prompt", "name the ask 'prompt'")
         foreign = foreign_features(tasks)
         if self.keep_privileged and tasks.has("privileged"):
             foreign["privileged"] = known_features()["privileged"]
@@ -139,8 +140,5 @@ class Rollout:
 register_hash(Rollout)
 
 
-def _rows(batch: Mapping[str, Sequence[Any]]) -> list[Row]:
-    if "prompt" not in batch:
-        have = ", ".join(batch) or "none"
-        raise ConfigurationError(f"the tasks have no column 'prompt' (columns: {have}); name the ask 'prompt'")
+def _rows(batch: Mapping[str, Any]) -> list[Row]:
     return [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]

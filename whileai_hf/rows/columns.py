@@ -115,7 +115,7 @@ def _decode_json_list(array: pa.Array) -> list[Any]:
 
 
 def _decode_plain(array: pa.Array) -> list[Any]:
-    return array.to_pylist()
+    return list(array.to_pylist())
 
 
 def decode_column(column: pa.Array | pa.ChunkedArray) -> list[Any]:

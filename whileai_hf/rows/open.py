@@ -185,7 +185,7 @@ def open_rows(source: Source) -> Dataset:
     ```
     """
     opened = view(source).source
-    return opened if isinstance(opened, Dataset) else to_dataset(list(opened))
+    return opened if isinstance(opened, Dataset) else to_dataset([dict(row) for row in opened])
 
 
 def select_rows(source: Source | RowView, indices: Sequence[int]) -> Dataset:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -21,6 +22,9 @@ Result = TypeVar("Result")
 # Items that may be started beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The
 # same for every concurrency.
 LOOK_AHEAD = 2048
+# Items drawn before a worker asks for them. Drawing a situation costs about as much as playing a quick one, so the
+# reader does it while it waits and a worker that comes back finds its next item ready.
+DRAWN_AHEAD = 256
 # How long an async worker waits before it looks again when the look-ahead is used up, in seconds.
 _ASYNC_WAIT = 0.01
 
@@ -49,6 +53,8 @@ class OrderedQueue(Generic[Item, Result]):
         self._arrived = threading.Condition(lock)
         self._room = threading.Condition(lock)
         self._results: dict[int, Result] = {}
+        self._drawn: deque[Item] = deque()
+        self._exhausted = False
         self._started = self._read = self._lost = 0
         self._open = True
         self._failure: BaseException | None = None
@@ -70,17 +76,30 @@ class OrderedQueue(Generic[Item, Result]):
     def _next(self) -> tuple[int, Item] | None:
         if not self._open or self._started - self._lost >= self._wanted:
             return None
-        try:
-            item = next(self._items)
-        except StopIteration:
+        if not self._drawn and not self._draw():
             self._close()
             return None
+        self._started += 1
+        return self._started - 1, self._drawn.popleft()
+
+    def _draw(self) -> bool:
+        try:
+            self._drawn.append(next(self._items))
+        except StopIteration:
+            self._exhausted = True
         except BaseException as error:
             self._failure = error
             self._close()
             raise
-        self._started += 1
-        return self._started - 1, item
+        return not self._exhausted
+
+    def _draw_ahead(self) -> bool:
+        """Draws one more item if one may be needed; whether it did."""
+        drawn = len(self._drawn)
+        needed = self._started - self._lost + drawn < self._wanted
+        if self._exhausted or not self._open or not needed or drawn >= DRAWN_AHEAD:
+            return False
+        return self._draw()
 
     def finish(self, number: int, result: Result, good: bool) -> None:
         """Hands in a result; `good=False` is a loss, in whose place another item may be started."""
@@ -109,22 +128,33 @@ class OrderedQueue(Generic[Item, Result]):
         self._arrived.notify_all()
         self._room.notify_all()
 
+    def batches(self) -> Iterator[list[Result]]:
+        """The results in item order, all that are ready at a time; ends when no more can come."""
+        while batch := self._ready():
+            yield batch
+
     def results(self) -> Iterator[Result]:
-        """The results in item order as they become available; ends when no more can come."""
-        while True:
-            with self._arrived:
-                while self._read not in self._results:
-                    if self._failure is not None:
-                        raise self._failure
-                    nothing_running = self._started == self._read
-                    if nothing_running and (not self._open or self._started - self._lost >= self._wanted):
-                        return
-                    self._arrived.wait()
-                result = self._results.pop(self._read)
+        """The results in item order, one by one."""
+        for batch in self.batches():
+            yield from batch
+
+    def _ready(self) -> list[Result]:
+        with self._arrived:
+            while self._read not in self._results:
+                if self._failure is not None:
+                    raise self._failure
+                nothing_running = self._started == self._read
+                if nothing_running and (not self._open or self._started - self._lost >= self._wanted):
+                    return []
+                # Drawing gives the lock back in between, so that no worker waits for more than one draw.
+                self._arrived.wait(0 if self._draw_ahead() else None)
+            batch = []
+            while self._read in self._results:
+                batch.append(self._results.pop(self._read))
                 self._read += 1
-                if self._started - self._read == LOOK_AHEAD - 1:
-                    self._room.notify_all()
-            yield result
+            if self._started - self._read + len(batch) >= LOOK_AHEAD:
+                self._room.notify_all()
+            return batch
 
 
 def run_threads(

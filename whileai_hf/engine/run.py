@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Unpack
@@ -18,7 +19,7 @@ from whileai_hf.actors import agent_id
 from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, Topology, make_config
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.pinned import PinnedTasks, pin
-from whileai_hf.engine.player import Player
+from whileai_hf.engine.player import PlayedRow, Player
 from whileai_hf.engine.recorder import Recorder
 from whileai_hf.engine.report import RunReport, Tally
 from whileai_hf.engine.rollout import play_all
@@ -112,6 +113,7 @@ class _Run:
         self.run_id = run_id(agent, spec, config, drawn=self.pinned is None)
         self.player = Player(agent, spec, config, self.run_id, self.pinned.foreign if self.pinned else None)
         self.tally = Tally()
+        self._drawn: deque[bytes] = deque()
         # Whole groups only: a group short of its repeats is of no use to a group-relative update.
         self.wanted = self.topology.rows // self.topology.repeats * self.topology.repeats
         self.losses_allowed = max(_MIN_LOSSES, 2 * self.wanted)
@@ -121,18 +123,14 @@ class _Run:
         started = time.perf_counter()
         privileged = PrivilegedWriter(self.run_id, self._task_set())
         recorder = Recorder(self.run_id, self.player.encoder, self.config.output)
-        queue = play_all(self.player, self._items(privileged), self.wanted, self.losses_allowed)
+        queue = play_all(self.player, self._items(), self.wanted, self.losses_allowed)
         bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not sys.stderr.isatty())
         try:
-            for row in queue.results():
-                if row.status == "ok":
-                    recorder.add(row.cells, row.line)
-                    self.tally.add(row)
-                    bar.update()
-                else:
-                    self.tally.lose(row.error)
-                    if self.tally.errors >= self.losses_allowed:
-                        break
+            for batch in queue.batches():
+                rows = list(self._accepted(batch))
+                recorder.add([(row.cells, row.line) for row in rows])
+                privileged.add(*self._take_privileged())
+                bar.update(len(rows))
         except BaseException:
             recorder.discard()
             raise
@@ -146,6 +144,21 @@ class _Run:
         content = report.to_dict()
         write_report(self.run_id, content)
         return recorder.dataset(json.dumps(content))
+
+    def _accepted(self, batch: list[PlayedRow]) -> Iterator[PlayedRow]:
+        """Counts a batch, in task order, and lets the good rows of it through, until the agent is called off."""
+        for row in batch:
+            if self.tally.errors >= self.losses_allowed:
+                return
+            if row.status == "ok":
+                self.tally.add(row)
+                yield row
+            else:
+                self.tally.lose(row.error)
+
+    def _take_privileged(self) -> list[bytes]:
+        # Workers draw while this empties: one by one, since a deque is safe to share only operation by operation.
+        return [self._drawn.popleft() for _ in range(len(self._drawn))]
 
     def _task_set(self) -> str:
         if self.pinned is None:
@@ -166,10 +179,10 @@ class _Run:
             return stream
         return islice(stream, self.topology.situations * self.topology.phrasings)
 
-    def _items(self, privileged: PrivilegedWriter) -> Iterator[tuple[Row, int]]:
+    def _items(self) -> Iterator[tuple[Row, int]]:
         for task in self._tasks():
             known = [task.get(name) for name in ("scenario_id", "prompt", "privileged", "expected_calls")]
-            privileged.add(dumps(known))
+            self._drawn.append(dumps(known))
             for index in range(self.topology.repeats):
                 yield task, index
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from whileai_hf.rows.rng import digest
-from whileai_hf.scenarios.axes import HARD_TIERS, Axes, Cell, tier_of
+from whileai_hf.scenarios.axes import AXES, HARD_TIERS, Axes, Cell, tier_of
 
 
 # Share of cells whose stance is a tier of its own. Plain asks must stay the majority, or the data trains suspicion.
@@ -21,6 +21,9 @@ HARD_SHARE = 0.4
 
 # Stance, state, condition, history.
 _INNER_PAIRS = tuple(combinations(range(2, 6), 2))
+
+# Place of a block among blocks of equal gain, by the axis it is about.
+_PLACE: dict[int | None, int] = {AXES.index("tool"): 0, None: 1, AXES.index("rule"): 2}
 
 Kind = tuple[str, bool]
 KINDS: tuple[Kind, ...] = tuple((tier, faulted) for tier in ("ordinary", *HARD_TIERS) for faulted in (False, True))
@@ -152,9 +155,12 @@ def by_coverage(blocks: Iterable[Block], seen: Iterable[Cell], steering: Steerin
             Decides the kind; told of every cell that comes out.
     """
     known = set(seen)
-    order = sorted(entry for block in blocks for entry in ranked(block, known))
+    # Between equal gains tools come before the base and the base before rules: prompts are edited more than tools.
+    order = sorted(
+        (loss, _PLACE[block.about], tie, cell) for block in blocks for loss, tie, cell in ranked(block, known)
+    )
     queues: dict[Kind, deque[Cell]] = {kind: deque() for kind in KINDS}
-    for _, _, cell in order:
+    for *_, cell in order:
         if cell not in known:
             known.add(cell)
             queues[kind_of(cell)].append(cell)

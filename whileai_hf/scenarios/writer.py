@@ -7,7 +7,7 @@ Values are marks until the end (see `slots.py`), so that typing quirks never cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -25,13 +25,17 @@ from whileai_hf.spec import AgentSpec
 FRESH = HISTORIES[0]
 
 # Chance that the person lets on what state the record is in; otherwise only the world knows.
-_HINT = 0.45
+_HINT = 0.6
+# Lines from which the state of the record is left to the world: people do not say everything at once.
+_MOST_BEFORE_HINT = 2
+# Chance that a message of medium length says who is writing.
+_PERSONA = 0.4
 # Chance that a read is asked for by naming the thing, and of a question about the record.
 _SHOW = 0.45
 _ABOUT = 0.12
 _FACET = 0.3
 # Sentences around the ask from which no more are added about the person's day.
-_MOST_LINES = 4
+_MOST_LINES = 3
 # Second call of an ask: its marks are moved out of the way of the first one's.
 _SHIFT = 64
 _SHIFTED = {chr(0xE000 + index): chr(0xE000 + _SHIFT + index) for index in range(_SHIFT)}
@@ -74,45 +78,54 @@ def _capital(sentence: str) -> str:
 
 
 # What is spoken of when the agent has no tools.
-_NOTHING = ("request", "requests")
+_NOTHING = {
+    "thing": ("request",),
+    "things": ("requests",),
+    "subject": ("request",),
+    "subjects": ("requests",),
+    "gerund": ("answering questions",),
+}
+
+
+def _spoken(phrase: ToolPhrases, fields: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What the slots of a line may stand for when a message is about a tool."""
+    one, several = zip(*phrase.subjects, strict=True)
+    return {
+        "thing": one[:1],
+        "things": several[:1],
+        "subject": one,
+        "subjects": several,
+        "gerund": phrase.doing,
+        "domain": fields,
+        "record": (phrase.record or f"the {phrase.thing}",),
+    }
 
 
 class Known(dict[str, str]):
     """
-    What the slots of a line stand for in one message. Subjects, -ing forms and fields are drawn anew each time
-    they are asked for, so that a message does not harp on one word.
+    What the slots of a line stand for in one message. Where several words would do, one is drawn each time, so that a
+    message does not harp on one word.
 
     Args:
-        about (`list[ToolPhrases]`):
-            The tools the message is about; may be empty.
-        fields (`Sequence[str]`):
-            What a person calls the agent's field.
+        spoken (`dict[str, tuple[str, ...]]`):
+            Slots with the words they may stand for.
         draws ([`~whileai_hf.rows.rng.Draws`]):
             Where the choices come from.
         topic (`str`, *optional*):
             What the rule of the situation is about.
     """
 
-    def __init__(self, about: list[ToolPhrases], fields: Sequence[str], draws: Draws, topic: str | None) -> None:
-        super().__init__(
-            topic=topic or "fine print", record=about[0].record or f"the {about[0].thing}" if about else "it"
-        )
-        self._about = about
-        self._fields = fields
+    def __init__(self, spoken: Mapping[str, tuple[str, ...]], draws: Draws, topic: str | None) -> None:
+        super().__init__(topic=topic or "fine print")
+        self._spoken = spoken
         self._draws = draws
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a slot, or `default` when a pool has to fill it."""
-        if name in ("thing", "things"):
-            return self._about[0].subjects[0][name == "things"] if self._about else _NOTHING[name == "things"]
-        if name in ("subject", "subjects"):
-            options = self._about[0].subjects if self._about else (_NOTHING,)
-            return self._draws.pick(options)[name == "subjects"]
-        if name == "gerund":
-            return self._draws.pick(self._about[0].doing) if self._about else "answering questions"
-        if name == "domain":
-            return self._draws.pick(self._fields)
-        return super().get(name, default)
+        options = self._spoken.get(name)
+        if options is None:
+            return dict.get(self, name, default)
+        return options[0] if len(options) == 1 else self._draws.pick(options)
 
 
 class Writer:
@@ -127,7 +140,9 @@ class Writer:
     def __init__(self, spec: AgentSpec) -> None:
         self.phrases: dict[str, ToolPhrases] = read_phrases(spec)
         self._names = tuple(self.phrases)
-        self._fields = fields_of(spec)
+        fields = fields_of(spec)
+        self._spoken = {name: _spoken(phrase, fields) for name, phrase in self.phrases.items()}
+        self._spoken[""] = {**_NOTHING, "domain": fields}
         known = vocabulary([tool.name.replace("_", " ") + " " + tool.description for tool in spec.tools])
         self._topics = {clause: topics_of(clause, known) for clause in spec.clauses}
         spoken = known | vocabulary([spec.system_prompt])
@@ -164,7 +179,8 @@ class Writer:
             before.append(draws.pick(lines("lines", "history", cell.history)).fill(draws, known))
         self._stance(stance, short, before, after, known, draws)
         body = self._body(cell, ask, known, draws, short)
-        if cell.world_state != UNSPECIFIED and not short and draws.chance(_HINT):
+        crowded = len(before) + len(after) >= _MOST_BEFORE_HINT
+        if cell.world_state != UNSPECIFIED and not (short or crowded) and draws.chance(_HINT):
             after.append(draws.pick(lines("lines", "world_state", cell.world_state)).fill(draws, known))
         if topic is not None:
             kind = stance if stance in ("boundary", "adversarial") else "ordinary"
@@ -175,11 +191,14 @@ class Writer:
         return ask.fill(text) if ask is not None else text
 
     def _known(self, ask: Ask | None, draws: Draws, topic: str | None) -> Known:
-        if ask is not None:
-            about = ask.calls if len(ask.calls) == 1 or draws.chance(0.7) else ask.calls[1:]
-            return Known([about[0][0]], self._fields, draws, topic)
-        # Off-topic, but said to this agent: any of its tools may be what it is known for.
-        return Known([self.phrases[draws.pick(self._names)]] if self._names else [], self._fields, draws, topic)
+        if ask is None:
+            # Off-topic, but said to this agent: any of its tools may be what it is known for.
+            about = draws.pick(self._names) if self._names else ""
+        elif len(ask.calls) == 1 or draws.chance(0.7):
+            about = ask.calls[0][0].tool.name
+        else:
+            about = ask.calls[1][0].tool.name
+        return Known(self._spoken[about], draws, topic)
 
     def _stance(
         self, stance: str, short: bool, before: list[str], after: list[str], known: Known, draws: Draws
@@ -241,7 +260,7 @@ class Writer:
         self, person: Person, cell: Cell, ask: Ask | None, said: int, known: Known, draws: Draws
     ) -> list[str]:
         """Sentences about the person's day: more when long, and always one where nothing else tells asks apart."""
-        wanted = {"short": 0, "medium": int(draws.chance(0.4)), "long": 2}[person.length]
+        wanted = {"short": 0, "medium": int(draws.chance(0.25)), "long": 2}[person.length]
         # A message that says a lot already needs no more colour.
         wanted = max(0, min(wanted, _MOST_LINES - said))
         if ask is None or cell.stance == "ambiguous" or not ask.unique():
@@ -257,7 +276,7 @@ class Writer:
             return " ".join(sentences)
         tone = data("people")["tones"][person.tone]
         persona = lines("people", "personas", person.persona, "lines")
-        if persona and (person.length == "long" or draws.chance(0.5)):
+        if persona and (person.length == "long" or draws.chance(_PERSONA)):
             at = 0 if draws.chance(0.6) else len(sentences)
             sentences.insert(at, _capital(draws.pick(persona).fill(draws, known)))
         closer = draws.pick(tone["closers"])

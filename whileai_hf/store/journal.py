@@ -1,6 +1,6 @@
 """An append-only file of lines that survives the process being killed.
 
-Every acknowledged line is one unbuffered `write()`, so a `kill -9` loses nothing that was acknowledged; `fsync` runs
+What is acknowledged went out in one unbuffered `write()`, so a `kill -9` loses nothing of it; `fsync` runs
 now and then, so a power cut loses at most the last second or so.
 """
 
@@ -70,10 +70,12 @@ class Journal:
         if end != size:
             self._file.truncate(end)
 
-    def append(self, line: bytes) -> None:
-        """Writes one line (without its newline) and returns when the operating system has it."""
-        self._file.write(line + b"\n")
-        self._unsynced += 1
+    def append(self, *lines: bytes) -> None:
+        """Writes lines (without their newlines) in one call and returns when the operating system has them."""
+        if not lines:
+            return
+        self._file.write(b"\n".join((*lines, b"")))
+        self._unsynced += len(lines)
         if self._unsynced >= _SYNC_LINES and time.monotonic() - self._synced_at >= _SYNC_SECONDS:
             self._sync()
 

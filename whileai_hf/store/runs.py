@@ -74,9 +74,9 @@ class PrivilegedWriter:
     def __init__(self, run_id: str, name: str) -> None:
         self._journal = Journal(run_folder(run_id) / f"{_PRIVILEGED}{name}.jsonl")
 
-    def add(self, line: bytes) -> None:
-        """Appends the JSON text of `[scenario_id, prompt, privileged, expected_calls]`."""
-        self._journal.append(line)
+    def add(self, *lines: bytes) -> None:
+        """Appends the JSON texts of some `[scenario_id, prompt, privileged, expected_calls]`."""
+        self._journal.append(*lines)
 
     def close(self) -> None:
         """Closes the file."""

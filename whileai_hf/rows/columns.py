@@ -28,6 +28,18 @@ Feature = Any  # datasets has no common base class for its feature types
 READ_BATCH = 1000
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """JSON values have no cycles, yet the collector would look for some all the time: half of the cost."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def json_array(texts: Sequence[bytes | str | None]) -> pa.Array:
     """An `arrow.json` column from JSON texts (`None` for an absent cell)."""
     return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
@@ -130,18 +142,6 @@ def decode_column(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     return decode(column)
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Parsed JSON has no cycles, yet the collector would look for some all the time: half of the cost of reading."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def decode_table(table: pa.Table, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """The rows of an Arrow table as dicts, [`READ_BATCH`] at a time."""
     names = list(table.column_names if columns is None else columns)
@@ -155,19 +155,17 @@ def decode_table(table: pa.Table, columns: Sequence[str] | None = None) -> Itera
 
 def arrow_table(dataset: Dataset) -> pa.Table:
     """The rows of a Dataset as raw Arrow, whatever its format and after any `select` or `shuffle`."""
+    table = dataset.data.table
     if dataset._indices is None:
-        return dataset.data.table
-    table = dataset.with_format("arrow")[:]
-    if not isinstance(table, pa.Table):
-        raise DataError(f"expected an Arrow table from the Dataset, got {type(table).__name__}")
-    return table
+        return table
+    # Taking rows through datasets gives a chunk for each of them, over which everything later is slow.
+    return table.take(dataset._indices.column(0))
 
 
 def arrow_column(dataset: Dataset, name: str) -> pa.ChunkedArray:
     """One column of a Dataset as raw Arrow."""
-    if dataset._indices is None:
-        return dataset.data.table.column(name)
-    return arrow_table(dataset.select_columns([name])).column(name)
+    column = dataset.data.table.column(name)
+    return column if dataset._indices is None else column.take(dataset._indices.column(0))
 
 
 def dataset_from_table(table: pa.Table, features: Features, description: str = "") -> Dataset:
@@ -234,13 +232,16 @@ def to_dataset(rows: Sequence[dict[str, Any]], features: Features | None = None)
         `datasets.Dataset`: One row per dict, cells in canonical form.
     """
     declared = features or Features({})
-    names = dict.fromkeys([*declared, *(key for row in rows for key in row)])
+    names = dict.fromkeys(declared)
+    for row in rows:
+        names.update(dict.fromkeys(row))
     known = {**known_features(), **declared}
     final: dict[str, Feature] = {}
     arrays: dict[str, pa.Array] = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        final[name], arrays[name] = _encode_foreign(name, values, known.get(name))
+    with _no_collection():
+        for name in names:
+            values = [row.get(name) for row in rows]
+            final[name], arrays[name] = _encode_foreign(name, values, known.get(name))
     return dataset_from_table(pa.table(arrays), Features(final))
 
 

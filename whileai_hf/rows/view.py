@@ -38,10 +38,12 @@ class RowView:
         elif isinstance(source, pa.Table):
             self.columns = tuple(source.column_names)
         else:
+            seen: dict[str, None] = {}
             for index, row in enumerate(source):
-                if not isinstance(row, Mapping):
+                if type(row) is not dict and not isinstance(row, Mapping):  # the first test alone is far cheaper
                     raise DataError(f"row {index} is a {type(row).__name__}; expected a dict of columns")
-            self.columns = tuple(dict.fromkeys(key for row in source for key in row))
+                seen.update(dict.fromkeys(row))
+            self.columns = tuple(seen)
 
     def __len__(self) -> int:
         return self.source.num_rows if isinstance(self.source, pa.Table) else len(self.source)

@@ -157,7 +157,7 @@ def label_of(name: str) -> str:
     Examples:
     ```python
     >>> label_of("order_id"), label_of("newStartTime"), label_of("total_baggages"), label_of("dob")
-    ('order ID', 'new start time', 'total baggages', 'date of birth')
+    ('order ID', 'new start time', 'total bags', 'date of birth')
 
     ```
     """

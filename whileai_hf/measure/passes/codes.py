@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from whileai_hf.errors import DataError
 from whileai_hf.rows import RowView, task_keys
+from whileai_hf.rows.columns import arrow_column
 
 
 IntArray = NDArray[np.int64]
@@ -81,9 +82,7 @@ def arrow_of(view: RowView, name: str) -> ArrowColumn | None:
     if not view.has(name):
         return None
     if isinstance(view.source, Dataset):
-        column = view.source.data.table.column(name)
-        # After `select` or `shuffle`: one gather. Reading through the Dataset would make a chunk of every row.
-        return column if view.source._indices is None else column.take(view.source._indices.column(0))
+        return arrow_column(view.source, name)
     return view.source.column(name) if isinstance(view.source, pa.Table) else None
 
 

@@ -62,7 +62,7 @@ def worded(*tools):
     return found
 
 
-TEXT = {"type": "string"}
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 
 
 @pytest.mark.parametrize(
@@ -82,21 +82,21 @@ TEXT = {"type": "string"}
             "add <user> to the <channel> channel",
         ),
         (
-            tool("send", "Send a message from `author` to `recipient` with the given `content`.", recipient=TEXT, body=TEXT),
+            tool("send", "Send a message from `author` to `recipient` with `content`.", recipient=TEXT, body=TEXT),
             'send a message to <recipient> saying "<body>"',
         ),
         (
-            tool("flights", "Search direct flights between two cities on a specific date.", origin=TEXT, destination=TEXT, date=TEXT),
-            "search for direct flights from <origin> to <destination> on <date>",
+            tool("f", "Search flights between two cities on a given date.", origin=TEXT, destination=TEXT, date=TEXT),
+            "search for flights from <origin> to <destination> on <date>",
         ),
         (
             tool("transfer", "Transfer the user to a human agent, with a summary.", summary=TEXT),
             'transfer me to a human agent with the summary "<summary>"',
         ),
-        (tool("sum", "Returns the sum of two numbers", a={"type": "number"}, b={"type": "number"}), "get the sum of <a> and <b>"),
+        (tool("sum", "Returns the sum of two numbers", a=NUMBER, b=NUMBER), "get the sum of <a> and <b>"),
         (tool("git_checkout", "Switches branches", branch_name=TEXT), "switch to branch <branch_name>"),
         (tool("move_file", "Move or rename files.", source=TEXT, destination=TEXT), "move <source> to <destination>"),
-        (tool("refund", "Refund an order.", order_id=TEXT, amount={"type": "number"}), "refund order <order_id> for $<amount>"),
+        (tool("refund", "Refund an order.", order_id=TEXT, amount=NUMBER), "refund order <order_id> for $<amount>"),
     ],
     ids=lambda value: value["name"] if isinstance(value, dict) else "",
 )  # fmt: skip
@@ -111,11 +111,9 @@ def test_two_tools_with_one_description_are_asked_for_differently():
 
 
 def test_many_values_are_listed():
-    names = ("user_id", "origin", "cabin", "meal", "seat", "gate")
-    assert any(
-        all(f"<{name}>" in text for name in names)
-        for text in worded(tool("book", "Book a trip.", **dict.fromkeys(names, TEXT)))
-    )
+    names = ("user_id", "origin", "cabin", "meal", "seat", "gate", "row", "door")
+    said = worded(tool("book", "Book a trip.", **dict.fromkeys(names, TEXT)))
+    assert all(f"\n- {name.replace('_id', ' ID')}: <{name}>" in said[0] for name in names)
 
 
 def test_values_that_belong_together_fit():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from whileai_hf.scenarios import TaskMaker, coverage
 from whileai_hf.scenarios.axes import HARD_TIERS, MULTI_TOOL, SUCCESS, UNRELATED, UNSPECIFIED, Axes, tier_of
 from whileai_hf.scenarios.covering import pairwise
+from whileai_hf.scenarios.deeper import product_cells, rule_triples, tool_triples, value_triples
 from whileai_hf.scenarios.grid import cells, pair_blocks
 from whileai_hf.spec import AgentSpec
 
@@ -90,18 +91,24 @@ def test_the_blocks_cover_every_pair(shop):
     assert report.pairs_covered == report.pairs_total and report.strength == 2 and report.notes == []
 
 
-def test_strength_three_follows_strength_two(make_tools):
-    spec = AgentSpec.from_tools([make_tools()[0], make_tools()[3]], "1. Never guess a price.")
-    axes = Axes.of(spec)
-    pairs = sum(len(block.cells) for block in pair_blocks(axes))
-    early = set(drawn(spec, pairs + 900))
-    triples = {
-        (i, j, k, cell[i], cell[j], cell[k])
-        for cell in drawn(spec, 4000)
-        for i, j, k in itertools.combinations(range(6), 3)
-    }
-    seen = {(i, j, k, cell[i], cell[j], cell[k]) for cell in early for i, j, k in itertools.combinations(range(6), 3)}
-    assert len(seen & triples) >= 0.97 * len(triples)
+def triples(found):
+    return {(three, tuple(cell[i] for i in three)) for cell in found for three in itertools.combinations(range(6), 3)}
+
+
+def test_the_second_stage_covers_every_triple(make_tools):
+    axes = Axes.of(AgentSpec.from_tools([make_tools()[0], make_tools()[3]], "1. Never guess a price."))
+    kinds = [("ordinary", False), ("ordinary", True), ("ambiguous", False), ("adversarial", False)]
+    kinds += [("boundary", False), ("boundary", True)]
+    product = [cell for tool in axes.tools for kind in kinds for cell in product_cells(axes, tool, *kind)]
+    possible = triples(product)
+    stage = [cell for tool in axes.tools for cell in tool_triples(axes, tool)]
+    stage += [cell for rule in axes.rules for cell in rule_triples(axes, rule)]
+    stage += value_triples(axes)
+    # What the base array gives a tool that cannot show it is shown by the tools that can, in their own blocks.
+    assert len(triples(stage) & possible) >= 0.995 * len(possible)
+    assert len(set(stage)) < 0.2 * sum(
+        1 for tool in axes.tools for kind in kinds for _ in product_cells(axes, tool, *kind)
+    )
 
 
 @pytest.mark.parametrize("edited", range(5))

@@ -70,7 +70,6 @@ class Player:
         self.config = config
         foreign = foreign or Features({})
         self.features = Features({**rollout_features(), **foreign})
-        self.encoder = RowEncoder(self.features)
         self._carried = (*_CARRIED, *foreign)
         identity = agent_id(agent)
         policy = f"{identity.split('#')[0]}@{digest(spec.system_prompt, length=16)}"
@@ -85,7 +84,7 @@ class Player:
             "group_planned_k": config.topology().repeats,
             "lineage": {"system_prompt_sha": digest(spec.system_prompt, length=16)},
         }
-        self._constant = {name: self.encoder.encode_cell(name, value) for name, value in constant.items()}
+        self.encoder = RowEncoder(self.features, constant)
 
     def _start(self, task: Task, index: int) -> ActiveRollout:
         seed = task.get("seed")
@@ -158,7 +157,7 @@ class Player:
             usage=extra.pop("usage", None),
             metadata=extra or None,
         )
-        cells, line = self.encoder.encode(row, self._constant)
+        cells, line = self.encoder.encode(row)
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
         record = PlayedRow(task, cells, line, status, error, called, tuple(fault["kind"] for fault in fired))
         return record, status == "ok"

@@ -18,8 +18,7 @@ from whileai_hf.rows.columns import encode_column, is_json, is_json_list, json_a
 
 
 Cells = list[Any]
-
-_JSON, _JSON_LIST, _PLAIN = range(3)
+_NULL = b"null"
 
 
 class RowEncoder:
@@ -28,71 +27,86 @@ class RowEncoder:
 
     Args:
         features (`datasets.Features`):
-            The columns, in order. Keys of a row that are not among them are dropped.
+            The columns. Keys of a row that are not among them are dropped.
+        constant (`dict`, *optional*):
+            Columns that are the same on every row: encoded here, once.
     """
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, constant: dict[str, Any] | None = None) -> None:
         self.features = features
-        self._plan = [
-            (name, orjson.dumps(name) + b":", _JSON if is_json(f) else _JSON_LIST if is_json_list(f) else _PLAIN)
-            for name, f in features.items()
-        ]
+        constant = constant or {}
+        self._blank: Cells = [None] * len(features)
+        self._plain: list[tuple[int, str]] = []
+        self._json: list[tuple[int, str, bytes, bool]] = []
+        head: list[bytes] = []
+        for index, (name, feature) in enumerate(features.items()):
+            key = orjson.dumps(name) + b":"
+            nested = is_json(feature) or is_json_list(feature)
+            if name in constant:
+                cell, text = _encode_json(constant[name], is_json_list(feature)) if nested else _encode(constant[name])
+                self._blank[index] = cell
+                head.append(key + text)
+            elif nested:
+                self._json.append((index, name, b"," + key, is_json_list(feature)))
+            else:
+                self._plain.append((index, name))
+        self._head = b"{" + b"".join(part + b"," for part in head)
 
-    def encode(self, row: dict[str, Any], raw: dict[str, tuple[Any, bytes]] | None = None) -> tuple[Cells, bytes]:
+    def encode(self, row: dict[str, Any]) -> tuple[Cells, bytes]:
         """
         Encodes one row.
 
         Args:
             row (`dict`):
-                Column values.
-            raw (`dict[str, tuple]`, *optional*):
-                Columns already encoded as `(cell, text)`, for values that are the same on every row.
+                Values of the columns that are not constant; absent ones are `None`.
 
         Returns:
             `tuple[list, bytes]`: The Arrow cells in column order, and the JSON line.
         """
-        cells: Cells = []
-        parts: list[bytes] = []
-        raw = raw or {}
-        for name, key, kind in self._plan:
-            if name in raw:
-                cell, text = raw[name]
+        cells = self._blank.copy()
+        plain = {name: row.get(name) for _, name in self._plain}
+        try:
+            text = orjson.dumps(plain)
+        except TypeError:  # a lone surrogate, a number beyond 64 bit
+            plain = canonical(plain)
+            text = orjson.dumps(plain)
+        for index, name in self._plain:
+            cells[index] = plain[name]
+        parts = [self._head, text[1:-1]]
+        for index, name, key, is_list in self._json:
+            value = row.get(name)
+            if value is None:
+                parts += (key, _NULL)
             else:
-                cell, text = _encode(row.get(name), kind)
-            cells.append(cell)
-            parts.append(key + text)
-        return cells, b"{" + b",".join(parts) + b"}"
-
-    def encode_cell(self, name: str, value: Any) -> tuple[Any, bytes]:
-        """One column's `(cell, text)`, to be passed as `raw` for every row that shares the value."""
-        kind = next(kind for column, _, kind in self._plan if column == name)
-        return _encode(value, kind)
+                cells[index], text = _encode_json(value, is_list)
+                parts += (key, text)
+        parts.append(b"}")
+        return cells, b"".join(parts)
 
     def table(self, rows: Sequence[Cells]) -> pa.Table:
         """The Arrow table of encoded rows."""
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self._plan)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.features)
         arrays = []
-        for (name, _, kind), cells in zip(self._plan, columns, strict=True):
-            if kind == _JSON:
+        for (name, feature), cells in zip(self.features.items(), columns, strict=True):
+            if is_json(feature):
                 arrays.append(json_array(cells))
-            elif kind == _JSON_LIST:
+            elif is_json_list(feature):
                 arrays.append(json_list_array(cells))
             else:
                 arrays.append(encode_column(cells, self.features[name]))
         return pa.table(arrays, names=list(self.features))
 
 
-def _encode(value: Any, kind: int) -> tuple[Any, bytes]:
+def _encode(value: Any) -> tuple[Any, bytes]:
+    value = canonical(value)
+    return value, orjson.dumps(value)
+
+
+def _encode_json(value: Any, is_list: bool) -> tuple[Any, bytes]:
     if value is None:
-        return None, b"null"
-    if kind == _JSON:
+        return None, _NULL
+    if not is_list:
         text = dumps(value)
         return text, text
-    if kind == _JSON_LIST:
-        items = [dumps(item) for item in value]
-        return items, b"[" + b",".join(items) + b"]"
-    try:
-        return value, orjson.dumps(value)
-    except TypeError:
-        value = canonical(value)
-        return value, orjson.dumps(value)
+    items = [dumps(item) for item in value]
+    return items, b"[" + b",".join(items) + b"]"

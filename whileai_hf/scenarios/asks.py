@@ -195,7 +195,12 @@ def _wordings(slotted: Slotted, params: Sequence[Param], currency: str) -> list[
         pairs = [(param, f": {signs[param.name]}" if param.many else tail) for param, tail in pairs]
     directed = sum(tail is not None and tail.startswith((" from ", " to ")) for _, tail in pairs)
     if directed >= 2:
-        rest = re.sub(r"\s+between\b.*?(?= on | in | at |$)", "", rest)
+        # "Flights between two cities on a date" is "flights from X to Y on a date".
+        ways = [tail for _, tail in pairs if tail is not None and tail.startswith((" from ", " to "))]
+        between = re.search(r"\s+between\b.*?(?= on | in | at |$)", rest)
+        if between:
+            rest = rest[: between.start()] + "".join(ways) + rest[between.end() :]
+            pairs = [(param, "" if tail in ways else tail) for param, tail in pairs]
         if slotted.verb in ("move", "copy", "rename") and not slotted.placed and len(loose) == 2:
             # "Move files from X to Y" where X is the file: "move X to Y".
             pairs[0] = (pairs[0][0], " " + signs[pairs[0][0].name])

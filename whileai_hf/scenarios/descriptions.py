@@ -20,6 +20,8 @@ _AMBIGUOUS = frozenset(
     "query view access offer issue charge quote note tag stream store sample stage test watch work message measure "
     "grant diff debug".split()
 )
+# What a thing has: behind an ambiguous word they make it a noun, as in "order status".
+_ATTRIBUTES = frozenset("status details detail history info total count date id number items summary state of".split())
 _DETERMINERS = frozenset(
     "a an the this that these those all any each every one some your its their multiple new".split()
 )
@@ -113,7 +115,7 @@ def first_sentence(text: str) -> str:
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text.strip())
     text = re.sub(r"\*\*|__", "", text)
     text = re.split(r"\n\s*\n", text)[0]
-    text = " ".join(text.split())
+    text = _PREFIXES[0].sub("", " ".join(text.split()), count=1)
     return re.split(r"(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)[.!]\s+(?=\S)", text)[0].rstrip(" .")
 
 
@@ -136,12 +138,8 @@ def _verb_first(sentence: str, name_words: tuple[str, ...]) -> Request | None:
     if verb is None:
         return None
     following = re.sub(r"\W", "", tokens[1]).lower() if len(tokens) > 1 else ""
-    if (
-        first in _AMBIGUOUS
-        and verb not in name_words
-        and following not in _DETERMINERS
-        and following not in ("for", "up")
-    ):
+    acted = verb in name_words and following not in _ATTRIBUTES
+    if first in _AMBIGUOUS and not acted and following not in _DETERMINERS and following not in ("for", "up"):
         return None
     used = 1
     if f"{verb} {following}" in _PHRASAL and len(tokens) > 2:
@@ -211,6 +209,9 @@ def from_name(name: str) -> Request:
     words = [SPOKEN.get(word, word) for word in words_of(name)] or [name]
     for position, word in enumerate(words[:2]):
         if word in VERBS and (position == 0 or words[0] not in VERBS) and words[position + 1 :]:
+            if word in _AMBIGUOUS and words[position + 1] in _ATTRIBUTES:
+                # `order_status` asks for a status, it orders nothing.
+                break
             noun = " ".join(words[position + 1 :])
             if word in ("search", "find", "list"):
                 return Request(word, plural(noun))

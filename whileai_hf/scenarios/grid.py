@@ -1,12 +1,14 @@
 """The cells of an agent in running order: endless, lazy, never the same cell twice until all of them have been.
 
-Three stages: every pair (strength 2), every triple (strength 3), the full product; then the product again with the
-next phrasing. The stages are made of blocks (`blocks.py`, `deeper.py`), the order within them is `order.py`.
+Three stages: every pair (strength 2), every triple (strength 3), the full product; then all of it again with the next
+phrasing. Each kind of cell (tier, faulted or not) goes through them at its own pace, so that the shares of hard asks
+and of faults hold throughout. The stages are made of blocks (`blocks.py`, `deeper.py`), ordered by `order.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from whileai_hf.scenarios import deeper
 from whileai_hf.scenarios.axes import AXES, UNSPECIFIED, Axes, Cell
@@ -110,6 +112,16 @@ def _product(axes: Axes, kind: Kind, fault_rate: float) -> Iterator[Cell]:
     return _wanted(axes, _round_robin([deeper.product_cells(axes, tool, *kind) for tool in axes.tools]), fault_rate)
 
 
+def _sources(axes: Axes, fault_rate: float, first: Sequence[Cell]) -> dict[Kind, Iterator[Cell]]:
+    """For each kind of cell its pairs, then its triples, then its product; a kind moves on when it has to."""
+    pairs = by_coverage(pair_blocks(axes, fault_rate), first)
+    triples = _sorted_lazily(_triples(axes, fault_rate))
+    return {
+        kind: chain([cell for cell in pairs if kind_of(cell) == kind], triples[kind], _product(axes, kind, fault_rate))
+        for kind in KINDS
+    }
+
+
 def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:
     """
     Every cell in running order, with how often all of them have been used up before.
@@ -124,23 +136,14 @@ def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:
         `tuple[Cell, int]`: The cell and the round: 0 until the full product has been used up once, then 1, and so on.
     """
     steering = Steering(axes, fault_rate)
-    emitted: set[Cell] = set()
-    for cell in happy_cells(axes) if fault_rate < 1 else ():
-        steering.note(cell, opening=True)
-        emitted.add(cell)
-        yield cell, 0
-    for cell in by_coverage(pair_blocks(axes, fault_rate), list(emitted), steering):
-        emitted.add(cell)
-        yield cell, 0
+    first = list(_wanted(axes, iter(happy_cells(axes)), fault_rate))
     round_number = 0
-    stages: list[Callable[[], dict[Kind, Iterator[Cell]]]] = [
-        lambda: _sorted_lazily(_triples(axes, fault_rate)),
-        lambda: {kind: _product(axes, kind, fault_rate) for kind in KINDS},
-    ]
     while True:
-        for stage in stages:
-            queues = _Queues(stage(), emitted)
-            while (found := steering.next_from(queues.take)) is not None:
-                yield found, round_number
+        emitted = set(first)
+        for cell in first:
+            steering.note(cell, opening=True)
+            yield cell, round_number
+        queues = _Queues(_sources(axes, fault_rate, first), emitted)
+        while (found := steering.next_from(queues.take)) is not None:
+            yield found, round_number
         round_number += 1
-        emitted.clear()

@@ -7,7 +7,6 @@ could be faulted. [`by_coverage`] orders a finite stage so that cells that cover
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -139,34 +138,22 @@ def ranked(block: Block, seen: Iterable[Cell]) -> Iterator[tuple[int, str, Cell]
             heapq.heapreplace(heap, (-gain, tie, cell))
 
 
-def by_coverage(blocks: Iterable[Block], seen: Iterable[Cell], steering: Steering) -> Iterator[Cell]:
+def by_coverage(blocks: Iterable[Block], seen: Iterable[Cell]) -> list[Cell]:
     """
-    The cells of all blocks, most pairs newly covered first within the kind that is wanted next, each once.
+    The cells of all blocks, most pairs newly covered first, each once.
 
     A cell's place depends on its own block only: one count over all blocks would cover a little faster, and a single
     edited rule would reshuffle everything.
 
     Args:
         blocks (`Iterable[Block]`):
-            The blocks of the stage.
+            The blocks.
         seen (`Iterable[Cell]`):
-            Cells that came before.
-        steering ([`Steering`]):
-            Decides the kind; told of every cell that comes out.
+            Cells that come before all of them.
     """
     known = set(seen)
     # Between equal gains tools come before the base and the base before rules: prompts are edited more than tools.
     order = sorted(
         (loss, _PLACE[block.about], tie, cell) for block in blocks for loss, tie, cell in ranked(block, known)
     )
-    queues: dict[Kind, deque[Cell]] = {kind: deque() for kind in KINDS}
-    for *_, cell in order:
-        if cell not in known:
-            known.add(cell)
-            queues[kind_of(cell)].append(cell)
-
-    def take(kind: Kind) -> Cell | None:
-        return queues[kind].popleft() if queues[kind] else None
-
-    while (found := steering.next_from(take)) is not None:
-        yield found
+    return list(dict.fromkeys(cell for *_, cell in order))

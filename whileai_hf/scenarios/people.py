@@ -19,6 +19,8 @@ _POLITE_START = re.compile(
 )
 _ARTICLES = re.compile(r"\b(?:the|a|an|really|just|very) ", re.IGNORECASE)
 _SHORTEST_TYPO = 5
+# Chance that a message of medium length says who is writing.
+_PERSONA = 0.5
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ def draw_person(draws: Draws, *, fresh: bool) -> Person:
     if not fresh and data("people")["personas"][persona].get("fresh"):
         persona = "plain"
     tone, typing, length = (draws.pick(_weighted(key)) for key in ("tones", "typing", "length"))
+    if length == "short":
+        # A few words leave no room for manners; the row says so rather than claim what cannot be read.
+        persona, tone = "plain", "neutral"
+    elif length == "medium" and not draws.chance(_PERSONA):
+        persona = "plain"
     return Person(persona, tone, typing, length)
 
 

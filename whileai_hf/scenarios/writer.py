@@ -26,10 +26,10 @@ FRESH = HISTORIES[0]
 
 # Chance that the person lets on what state the record is in; otherwise only the world knows.
 _HINT = 0.6
+# Chance that what happened before goes untold when the message already has two things to say besides the ask.
+_UNTOLD = 0.5
 # Lines from which the state of the record is left to the world: people do not say everything at once.
 _MOST_BEFORE_HINT = 2
-# Chance that a message of medium length says who is writing.
-_PERSONA = 0.4
 # Chance that a read is asked for by naming the thing, and of a question about the record.
 _SHOW = 0.45
 _ABOUT = 0.12
@@ -175,9 +175,12 @@ class Writer:
         stance, short = cell.stance, person.length == "short"
         before: list[str] = []
         after: list[str] = []
-        if cell.history != FRESH:
+        full = topic is not None and stance in data("lines")["stance"]
+        if cell.history != FRESH and not (full and person.length == "medium" and draws.chance(_UNTOLD)):
             before.append(draws.pick(lines("lines", "history", cell.history)).fill(draws, known))
-        self._stance(stance, short, before, after, known, draws)
+        if not (short and before):
+            # A few words carry one circumstance; the world knows the rest.
+            self._stance(stance, short, before, after, known, draws)
         body = self._body(cell, ask, known, draws, short)
         crowded = len(before) + len(after) >= _MOST_BEFORE_HINT
         if cell.world_state != UNSPECIFIED and not (short or crowded) and draws.chance(_HINT):
@@ -276,7 +279,7 @@ class Writer:
             return " ".join(sentences)
         tone = data("people")["tones"][person.tone]
         persona = lines("people", "personas", person.persona, "lines")
-        if persona and (person.length == "long" or draws.chance(_PERSONA)):
+        if persona:
             at = 0 if draws.chance(0.6) else len(sentences)
             sentences.insert(at, _capital(draws.pick(persona).fill(draws, known)))
         closer = draws.pick(tone["closers"])

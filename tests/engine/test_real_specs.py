@@ -112,7 +112,9 @@ def test_every_airline_tool_is_targeted_and_called_with_arguments_from_the_ask(r
                 continue
             texts = [value for value in scalars(step["arguments"]) if isinstance(value, str)]
             numbers = [v for v in scalars(step["arguments"]) if isinstance(v, int | float) and not isinstance(v, bool)]
-            if all(text in row["prompt"] for text in texts) and all(f"{number:g}" in row["prompt"] for number in numbers):
+            if all(text in row["prompt"] for text in texts) and all(
+                f"{number:g}" in row["prompt"] for number in numbers
+            ):
                 called.add(target)
     assert set(spec.names) <= targeted
     assert set(spec.names) <= called

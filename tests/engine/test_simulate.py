@@ -122,7 +122,7 @@ def test_same_rows_in_another_process(tmp_path):
         "wai.simulate(wai.seeded_agent(TOOLS), tools=TOOLS, system_prompt=POLICY, budget=40, output=sys.argv[2])"
     )
     subprocess.run([sys.executable, "-c", code, str(Path(__file__).parent), str(path)], check=True)
-    assert rows_of(wai.open_rows(path)) == [{k: v for k, v in row.items()} for row in rows_of(simulate())]
+    assert rows_of(wai.open_rows(path)) == [dict(row.items()) for row in rows_of(simulate())]
 
 
 def test_a_longer_run_begins_with_the_shorter_one():

@@ -25,7 +25,7 @@ def test_a_line_that_is_no_object_is_named(tmp_path):
 def test_an_empty_file_is_an_error(tmp_path, name):
     path = tmp_path / name
     path.write_text("\n")
-    with pytest.raises(DataError, match="no rows|is empty"):
+    with pytest.raises(DataError, match=r"no rows|is empty"):
         open_rows(path)
 
 
@@ -38,7 +38,7 @@ def test_empty_rows_are_an_error():
 
 def test_neither_path_nor_repo_names_both_tries(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SourceNotFoundError, match="neither an existing path .* nor a dataset repo"):
+    with pytest.raises(SourceNotFoundError, match=r"neither an existing path .* nor a dataset repo"):
         open_rows("nobody/nothing")
     with pytest.raises(SourceNotFoundError, match="cannot be a dataset repo id"):
         open_rows("no such file.jsonl")

@@ -57,7 +57,7 @@ def test_a_killed_writer_loses_nothing_acknowledged(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot write rows to .*choose another output"):
+    with pytest.raises(DataError, match=r"cannot write rows to .*choose another output"):
         Journal(tmp_path / "file" / "rows.jsonl")
 
 

@@ -168,6 +168,11 @@ class ToolPhrases:
         return tuple((param, mark(index)) for index, param in enumerate(self.params))
 
     @cached_property
+    def flags(self) -> tuple[int, ...]:
+        """Positions of the switches every call sets; only a sentence of their own can say them."""
+        return tuple(i for i, param in enumerate(self.params) if param.required and param.kind == "flag")
+
+    @cached_property
     def _chance(self) -> float:
         return _OPTIONAL if any(param.required for param in self.params) else 2 * _OPTIONAL
 

@@ -66,11 +66,15 @@ class Ask:
         return any(any(char.isdigit() for char in value) for _, call in self.calls for value in call.spelled.values())
 
 
+# What ends a sentence or leads over to the next.
+_STOPS = frozenset(".?!:,;")
+
+
 def _closed(sentence: str) -> str:
     if "\n- " in sentence:
         # A list of details stands by itself.
         return sentence + "\n"
-    return sentence if sentence.endswith((".", "?", "!", ":", ",", ";")) else sentence + "."
+    return sentence if sentence[-1] in _STOPS else sentence + "."
 
 
 def _capital(sentence: str) -> str:
@@ -251,10 +255,8 @@ class Writer:
 
     def _completions(self, wording: Wording, phrase: ToolPhrases, call: Call, draws: Draws) -> list[str]:
         said = [draws.pick(options) for options in wording.after if options]
-        for index, param in enumerate(phrase.params):
-            if param.required and param.kind == "flag":
-                said.append(phrase.optional_sentence(index, call, draws, self._currency))
-        said += [phrase.optional_sentence(index, call, draws, self._currency) for index in call.optional]
+        for index in (*phrase.flags, *call.optional):
+            said.append(phrase.optional_sentence(index, call, draws, self._currency))
         if wording.listed:
             said.append(draws.pick(lines("lines", "frames", "details")).fill(draws, {"list": wording.listed}))
         return said
@@ -274,7 +276,8 @@ class Writer:
         return [options[(at + 7 * step) % len(options)].fill(draws, known) for step in range(wanted)]
 
     def _joined(self, person: Person, said: list[str], known: Known, draws: Draws) -> str:
-        sentences = [_capital(_closed(line)) for line in said[:-1] if line] + [_capital(line) for line in said[-1:]]
+        sentences = [_capital(line if line[-1] in _STOPS else _closed(line)) for line in said[:-1]]
+        sentences.append(_capital(said[-1]))
         if person.length == "short":
             return " ".join(sentences)
         tone = data("people")["tones"][person.tone]

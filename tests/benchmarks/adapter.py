@@ -4,7 +4,6 @@ A function that is missing here is reported as skipped. `prepare_rows` runs outs
 that a user of the library would already have.
 """
 
-import logging
 import warnings
 
 from datasets import Dataset, disable_progress_bars
@@ -12,7 +11,6 @@ from datasets import Dataset, disable_progress_bars
 
 warnings.simplefilter("ignore")
 disable_progress_bars()
-logging.getLogger("whileai_hf").setLevel(logging.ERROR)
 
 MODULE = "whileai_hf"
 DIST = "whileai-hf"

@@ -22,9 +22,14 @@ Result = TypeVar("Result")
 # Items that may be started beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The
 # same for every concurrency.
 LOOK_AHEAD = 2048
-# Items drawn before a worker asks for them. Drawing a situation costs about as much as playing a quick one, so the
-# reader does it while it waits and a worker that comes back finds its next item ready.
+# Seconds without a result after which the agents count as waiting for something (a model, a service). Then there is
+# time to spare, and it pays to have more of them under way; an agent that only computes is slowed down by company.
+_PATIENCE = 0.001
+# Workers that start at once, before anything is known about the agent.
+_FIRST_WORKERS = 4
+# Items drawn before a worker asks for them, in the time to spare: a worker that comes back finds its next item ready.
 DRAWN_AHEAD = 256
+_DRAWN_AT_ONCE = 16
 # How long an async worker waits before it looks again when the look-ahead is used up, in seconds.
 _ASYNC_WAIT = 0.01
 
@@ -58,6 +63,8 @@ class OrderedQueue(Generic[Item, Result]):
         self._started = self._read = self._lost = 0
         self._open = True
         self._failure: BaseException | None = None
+        self.start_more: Callable[[], None] | None = None
+        """Called once, when results have been waited for: starts the rest of the workers."""
 
     def take(self) -> tuple[int, Item] | None:
         """The next item with its number, `None` when no work is left. Waits while the reader is far behind."""
@@ -93,13 +100,22 @@ class OrderedQueue(Generic[Item, Result]):
             raise
         return not self._exhausted
 
-    def _draw_ahead(self) -> bool:
-        """Draws one more item if one may be needed; whether it did."""
+    def _may_draw(self) -> bool:
         drawn = len(self._drawn)
         needed = self._started - self._lost + drawn < self._wanted
-        if self._exhausted or not self._open or not needed or drawn >= DRAWN_AHEAD:
-            return False
-        return self._draw()
+        return self._open and needed and not self._exhausted and drawn < DRAWN_AHEAD
+
+    def _wait(self) -> None:
+        """Waits for a result, and puts the time to use when it takes long."""
+        busy = self.start_more is not None or self._may_draw()
+        if self._arrived.wait(_PATIENCE if busy else None):
+            return
+        if self.start_more is not None:
+            self.start_more()
+            self.start_more = None
+        for _ in range(_DRAWN_AT_ONCE):
+            if not self._may_draw() or not self._draw():
+                return
 
     def finish(self, number: int, result: Result, good: bool) -> None:
         """Hands in a result; `good=False` is a loss, in whose place another item may be started."""
@@ -146,8 +162,7 @@ class OrderedQueue(Generic[Item, Result]):
                 nothing_running = self._started == self._read
                 if nothing_running and (not self._open or self._started - self._lost >= self._wanted):
                     return []
-                # Drawing gives the lock back in between, so that no worker waits for more than one draw.
-                self._arrived.wait(0 if self._draw_ahead() else None)
+                self._wait()
             batch = []
             while self._read in self._results:
                 batch.append(self._results.pop(self._read))
@@ -160,7 +175,7 @@ class OrderedQueue(Generic[Item, Result]):
 def run_threads(
     queue: OrderedQueue[Item, Result], work: Callable[[Item], tuple[Result, bool]], concurrency: int
 ) -> None:
-    """Starts daemon threads that work the queue off; returns at once."""
+    """Starts daemon threads that work the queue off, a few at first; returns at once."""
 
     def worker() -> None:
         try:
@@ -170,9 +185,17 @@ def run_threads(
         except BaseException as error:  # never the agent's own error: `work` turns those into results
             queue.fail(error)
 
-    for index in range(concurrency):
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(worker,), daemon=True, name=f"whileai-rollout-{index}").start()
+    caller = contextvars.copy_context()
+
+    def start(first: int, last: int) -> None:
+        for index in range(first, last):
+            name = f"whileai-rollout-{index}"
+            threading.Thread(target=caller.copy().run, args=(worker,), daemon=True, name=name).start()
+
+    first = min(_FIRST_WORKERS, concurrency)
+    if first < concurrency:
+        queue.start_more = lambda: start(first, concurrency)
+    start(0, first)
 
 
 def run_tasks(

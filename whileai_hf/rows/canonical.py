@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -118,15 +119,24 @@ def dumps(value: Any) -> bytes:
     """
     try:
         text = orjson.dumps(value)
-        if type(value) is dict and all(type(item) is str for item in value.values()):
-            return text  # most chat messages: text only, so no number to look for
     except TypeError:  # big integers, lone surrogates, foreign types, keys that are not strings
         return orjson.dumps(canonical(value))
+    return orjson.dumps(canonical(value)) if _suspicious(text) else text
+
+
+def _suspicious(text: bytes) -> bool:
     digits = text.translate(_DIGITS)
     rough = _LONG_NUMBER in digits or _EXPONENT in digits or _NEGATIVE_ZERO in text
-    if rough and _SUSPECT.search(text):
-        return orjson.dumps(canonical(value))
-    return text
+    return rough and _SUSPECT.search(text) is not None
+
+
+def dumps_each(values: Sequence[Any]) -> list[bytes]:
+    """[`dumps`] of every value of a list, checked together: the cells of a chat are many and short."""
+    try:
+        texts = [orjson.dumps(value) for value in values]
+    except TypeError:
+        return [dumps(value) for value in values]
+    return [dumps(value) for value in values] if _suspicious(b",".join(texts)) else texts
 
 
 def loads(text: bytes | str) -> Any:

@@ -18,7 +18,7 @@ from datasets import Dataset, DatasetInfo, Features, Json, List, Value
 from datasets.fingerprint import generate_random_fingerprint
 
 from whileai_hf.errors import DataError
-from whileai_hf.rows.canonical import canonical, dumps, loads
+from whileai_hf.rows.canonical import canonical, dumps, dumps_each, loads
 from whileai_hf.rows.features import known_features
 
 
@@ -86,7 +86,7 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
     if is_json(feature):
         return json_array([None if value is None else dumps(value) for value in values])
     if is_json_list(feature):
-        return json_list_array([None if cell is None else [dumps(item) for item in cell] for cell in values])
+        return json_list_array([None if cell is None else dumps_each(cell) for cell in values])
     if isinstance(feature, Value):
         return pa.array([canonical(v) if isinstance(v, str) else _finite(v) for v in values], feature.pa_type)
     return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)

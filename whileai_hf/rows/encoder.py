@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 from datasets import Features
 
-from whileai_hf.rows.canonical import canonical, dumps
+from whileai_hf.rows.canonical import canonical, dumps, dumps_each
 from whileai_hf.rows.columns import encode_column, is_json, is_json_list, json_array, json_list_array
 
 
@@ -108,5 +108,5 @@ def _encode_json(value: Any, is_list: bool) -> tuple[Any, bytes]:
     if not is_list:
         text = dumps(value)
         return text, text
-    items = [dumps(item) for item in value]
+    items = dumps_each(value)
     return items, b"[" + b",".join(items) + b"]"

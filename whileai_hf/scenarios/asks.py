@@ -35,7 +35,7 @@ _INSTEAD = {
     "view": ("show me", "open"),
     "demonstrate": ("show me", "demonstrate"),
     "look up": ("look up", "pull up", "check", "find"),
-    "read": ("read", "open", "go through"),
+    "read": ("read", "go through", "look at"),
     "list": ("list", "show me", "give me"),
     "search": ("search", "look through", "go through"),
     "search for": ("search for", "look for", "find"),
@@ -119,6 +119,8 @@ class ToolPhrases:
             What comes back.
         effect (`str`):
             What a call does.
+        currency (`str`):
+            Sign written before amounts.
     """
 
     tool: Tool
@@ -132,6 +134,7 @@ class ToolPhrases:
     doing: tuple[str, ...]
     facets: tuple[str, ...]
     effect: str
+    currency: str
 
     def draw(self, draws: Draws, shared: dict[str, Any] | None = None) -> Call:
         """
@@ -180,13 +183,13 @@ class ToolPhrases:
     def _bonds(self) -> tuple[Bond, ...]:
         return bonds_of(self.params)
 
-    def optional_sentence(self, index: int, call: Call, draws: Draws, currency: str) -> str:
+    def optional_sentence(self, index: int, call: Call, draws: Draws) -> str:
         """A sentence that says the value of an optional parameter."""
         param = self.params[index]
         if param.kind == "flag":
             on, off = tails.flag_sentences(param)
             return draws.pick(on if call.arguments[param.name] else off)
-        return draws.pick(tails.sentences(param, mark(index), currency))
+        return draws.pick(tails.sentences(param, mark(index), self.currency))
 
 
 def _wordings(slotted: Slotted, params: Sequence[Param], currency: str) -> list[Wording]:
@@ -307,6 +310,7 @@ def phrases_of(tool: Tool, request: Request, currency: str = "$") -> ToolPhrases
         doing=tuple(doing),
         facets=facets(tool),
         effect=tool_effect(tool),
+        currency=currency,
     )
 
 

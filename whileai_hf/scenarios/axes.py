@@ -128,6 +128,11 @@ class Axes:
         return cls(tuple(names), (UNSPECIFIED, *clauses), identities, frozenset(with_records), frozenset(writing))
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Each tool's identity as 64 bits, for rendezvous hashing."""
+        return {name: int(digest("number", identity, length=16), 16) for name, identity in self.identities.items()}
+
+    @cached_property
     def real_tools(self) -> tuple[str, ...]:
         """The tool values a call can be made to."""
         return tuple(name for name in self.tools if name != UNRELATED)
@@ -154,7 +159,13 @@ class Axes:
 
     def able(self, cell: Cell) -> list[str]:
         """The callable tools that can take the place of `cell`'s tool."""
-        return [tool for tool in self.real_tools if self.possible(cell._replace(tool=tool))]
+        state, condition, stance = cell.world_state, cell.tool_condition, cell.stance
+        return [
+            tool
+            for tool in self.real_tools
+            if state in self.world_states(tool)
+            and (condition == SUCCESS or condition in self.conditions(tool, stance))
+        ]
 
     def possible(self, cell: Cell) -> bool:
         """Whether the values of `cell` can occur together."""

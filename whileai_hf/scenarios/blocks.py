@@ -25,6 +25,9 @@ from whileai_hf.scenarios.covering import pairwise
 
 T = TypeVar("T")
 
+# 2^64 over the golden ratio, odd.
+_GOLDEN_64 = 0x9E3779B97F4A7C15
+_MASK_64 = (1 << 64) - 1
 CALLING_STANCES = tuple(stance for stance in STANCES if stance not in CALL_FREE_STANCES)
 
 
@@ -39,9 +42,11 @@ def rotated(values: Sequence[T], *names: object) -> list[T]:
     return [*values[by:], *values[:by]]
 
 
-def rendezvous(names: Sequence[str], identities: dict[str, str], *key: object) -> list[str]:
+def rendezvous(axes: Axes, names: Sequence[str], *key: str) -> list[str]:
     """`names` ranked for `key`: dropping one leaves the order of the others as it was."""
-    return sorted(names, key=lambda name: digest("rendezvous", identities[name], *key, length=16))
+    place, numbers = int(digest("\x1f".join(key), length=16), 16), axes.numbers
+    # One hash for the key and one multiplication per name (Knuth's, by the golden ratio) instead of a hash per name.
+    return sorted(names, key=lambda name: ((numbers[name] ^ place) * _GOLDEN_64) & _MASK_64)
 
 
 def happy_cells(axes: Axes) -> list[Cell]:
@@ -58,7 +63,7 @@ def base_cells(axes: Axes) -> Iterator[Cell]:
             cell = Cell("", UNSPECIFIED, *values)
             able = axes.able(cell)
             if able:
-                yield cell._replace(tool=rendezvous(able, axes.identities, "base", *values)[0])
+                yield cell._replace(tool=rendezvous(axes, able, "base", *values)[0])
 
 
 def tool_block(axes: Axes, tool: str) -> Iterator[Cell]:
@@ -112,11 +117,11 @@ def _seated(axes: Axes, cell: Cell, seen: set[tuple[int, str]]) -> Iterator[Cell
     able = axes.able(cell)
     if able:
         seen.update(enumerate(cell))
-        yield cell._replace(tool=rendezvous(able, axes.identities, *cell)[0])
+        yield cell._replace(tool=rendezvous(axes, able, *cell)[0])
 
 
 def _completing(axes: Axes, rule: str, position: int, value: str) -> Iterator[Cell]:
-    for tool in rendezvous(axes.real_tools, axes.identities, rule, value):
+    for tool in rendezvous(axes, axes.real_tools, rule, value):
         cell = Cell(tool, rule, CALLING_STANCES[0], axes.world_states(tool)[0], SUCCESS, HISTORIES[0])
         cell = cell._replace(world_state=value) if position == 3 else cell._replace(tool_condition=value)
         if axes.possible(cell):

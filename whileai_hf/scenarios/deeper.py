@@ -78,7 +78,7 @@ def value_triples(axes: Axes) -> Iterator[Cell]:
 
 def _placed(axes: Axes, rule: str, values: tuple[str, ...]) -> Cell:
     cell = Cell("", rule, *values)
-    tool = rendezvous(axes.able(cell) or axes.tools, axes.identities, "triples", rule, *values)[0]
+    tool = rendezvous(axes, axes.able(cell) or axes.tools, "triples", rule, *values)[0]
     return _legal(axes, cell._replace(tool=tool))
 
 

@@ -46,13 +46,13 @@ def pair_blocks(axes: Axes, fault_rate: float = 0.5) -> list[Block]:
             At 0 the faulted cells are left out, at 1 those that could be faulted and are not.
     """
 
-    def block(cells: Iterator[Cell], about: int | None) -> Block:
-        return Block(tuple(dict.fromkeys(_wanted(axes, _with_twins(cells), fault_rate))), about)
+    def block(name: str, cells: Iterator[Cell], about: int | None) -> Block:
+        return Block(name, tuple(dict.fromkeys(_wanted(axes, _with_twins(cells), fault_rate))), about)
 
     return [
-        block(base_cells(axes), None),
-        *(block(tool_block(axes, tool), _TOOL) for tool in axes.tools),
-        *(block(rule_block(axes, rule), _RULE) for rule in axes.rules if rule != UNSPECIFIED),
+        block("", base_cells(axes), None),
+        *(block(tool, tool_block(axes, tool), _TOOL) for tool in axes.tools),
+        *(block(rule, rule_block(axes, rule), _RULE) for rule in axes.rules if rule != UNSPECIFIED),
     ]
 
 
@@ -114,12 +114,9 @@ def _product(axes: Axes, kind: Kind, fault_rate: float) -> Iterator[Cell]:
 
 def _sources(axes: Axes, fault_rate: float, first: Sequence[Cell]) -> dict[Kind, Iterator[Cell]]:
     """For each kind of cell its pairs, then its triples, then its product; a kind moves on when it has to."""
-    pairs = by_coverage(pair_blocks(axes, fault_rate), first)
+    pairs = by_coverage(pair_blocks(axes, fault_rate), first, lambda: Steering(axes, fault_rate))
     triples = _sorted_lazily(_triples(axes, fault_rate))
-    return {
-        kind: chain([cell for cell in pairs if kind_of(cell) == kind], triples[kind], _product(axes, kind, fault_rate))
-        for kind in KINDS
-    }
+    return {kind: chain(pairs[kind], triples[kind], _product(axes, kind, fault_rate)) for kind in KINDS}
 
 
 def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:

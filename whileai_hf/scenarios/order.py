@@ -7,12 +7,13 @@ could be faulted. [`by_coverage`] orders a finite stage so that cells that cover
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from whileai_hf.rows.rng import digest
-from whileai_hf.scenarios.axes import AXES, HARD_TIERS, Axes, Cell, tier_of
+from whileai_hf.scenarios.axes import HARD_TIERS, Axes, Cell, tier_of
 
 
 # Share of cells whose stance is a tier of its own. Plain asks must stay the majority, or the data trains suspicion.
@@ -20,9 +21,6 @@ HARD_SHARE = 0.4
 
 # Stance, state, condition, history.
 _INNER_PAIRS = tuple(combinations(range(2, 6), 2))
-
-# Place of a block among blocks of equal gain, by the axis it is about.
-_PLACE: dict[int | None, int] = {AXES.index("tool"): 0, None: 1, AXES.index("rule"): 2}
 
 Kind = tuple[str, bool]
 KINDS: tuple[Kind, ...] = tuple((tier, faulted) for tier in ("ordinary", *HARD_TIERS) for faulted in (False, True))
@@ -95,6 +93,8 @@ class Block:
     Cells that belong together, and what they are there to cover.
 
     Args:
+        name (`str`):
+            The tool or the text of the rule it is about; anything else for the base block.
         cells (`tuple[Cell, ...]`):
             The cells.
         about (`int` or `None`):
@@ -102,6 +102,7 @@ class Block:
             `None` for the base block, which counts the pairs of the axes that are neither tool nor rule.
     """
 
+    name: str
     cells: tuple[Cell, ...]
     about: int | None
 
@@ -112,48 +113,69 @@ class Block:
         return tuple((i, cell[self.about], cell[i]) for i in range(len(cell)) if i != self.about)
 
 
-def ranked(block: Block, seen: Iterable[Cell]) -> Iterator[tuple[int, str, Cell]]:
+def ranked(block: Block, seen: Iterable[Cell], steering: Steering) -> Iterator[tuple[int, Cell]]:
     """
-    The cells of a block by pairs newly covered (lazy greedy), each with minus its gain and its own hash.
+    The cells of a block with the pairs each newly covers: the best of the kind wanted next, ties by the cell's hash.
 
     Args:
         block ([`Block`]):
             The block.
         seen (`Iterable[Cell]`):
             Cells that come before all of them.
+        steering ([`Steering`]):
+            The block's own: kinds mix inside a block as they will in the run, so that each gets its share of pairs.
     """
     covered = {pair for cell in seen for pair in block.pairs(cell)}
     pairs = {cell: block.pairs(cell) for cell in block.cells}
-    heap = [(-len(pairs[cell]), digest("\x1f".join(("tie", *cell)), length=12), cell) for cell in pairs]
-    heapq.heapify(heap)
-    while heap:
-        _, tie, cell = heap[0]
-        gain = sum(pair not in covered for pair in pairs[cell])
-        # Gains only shrink, so a top that still holds its place after recounting is the best of all.
-        if len(heap) == 1 or (-gain, tie) <= min(heap[1:3])[:2]:
-            heapq.heappop(heap)
-            covered.update(pairs[cell])
-            yield -gain, tie, cell
-        else:
-            heapq.heapreplace(heap, (-gain, tie, cell))
+    heaps: dict[Kind, list[tuple[int, str, Cell]]] = {kind: [] for kind in KINDS}
+    for cell in pairs:
+        heaps[kind_of(cell)].append((-len(pairs[cell]), digest("\x1f".join(("tie", *cell)), length=12), cell))
+    for heap in heaps.values():
+        heapq.heapify(heap)
+    gained = 0
+
+    def take(kind: Kind) -> Cell | None:
+        nonlocal gained
+        heap = heaps[kind]
+        while heap:
+            _, tie, cell = heap[0]
+            gained = sum(pair not in covered for pair in pairs[cell])
+            # Gains only shrink, so a top that still holds its place after recounting is the best of all.
+            if len(heap) == 1 or (-gained, tie) <= min(heap[1:3])[:2]:
+                heapq.heappop(heap)
+                covered.update(pairs[cell])
+                return cell
+            heapq.heapreplace(heap, (-gained, tie, cell))
+        return None
+
+    while (found := steering.next_from(take)) is not None:
+        yield gained, found
 
 
-def by_coverage(blocks: Iterable[Block], seen: Iterable[Cell]) -> list[Cell]:
+def by_coverage(
+    blocks: Iterable[Block], seen: Iterable[Cell], steering: Callable[[], Steering]
+) -> dict[Kind, list[Cell]]:
     """
-    The cells of all blocks, most pairs newly covered first, each once.
+    The cells of all blocks by kind, most new pairs first, each once; blocks take turns among equals.
 
-    A cell's place depends on its own block only: one count over all blocks would cover a little faster, and a single
-    edited rule would reshuffle everything.
+    A cell's place depends on its own block only. One count of new pairs over all blocks would cover a little faster,
+    and a single edited rule would reshuffle everything.
 
     Args:
         blocks (`Iterable[Block]`):
             The blocks.
         seen (`Iterable[Cell]`):
             Cells that come before all of them.
+        steering (`Callable`):
+            Makes the steering of a block.
     """
     known = set(seen)
-    # Between equal gains tools come before the base and the base before rules: prompts are edited more than tools.
-    order = sorted(
-        (loss, _PLACE[block.about], tie, cell) for block in blocks for loss, tie, cell in ranked(block, known)
-    )
-    return list(dict.fromkeys(cell for *_, cell in order))
+    places: dict[Kind, list[tuple[int, int, str, Cell]]] = {kind: [] for kind in KINDS}
+    for block in blocks:
+        name = digest("block", block.name, length=12)
+        turns: Counter[tuple[Kind, int]] = Counter()
+        for gain, cell in ranked(block, known, steering()):
+            kind = kind_of(cell)
+            places[kind].append((-gain, turns[kind, gain], name, cell))
+            turns[kind, gain] += 1
+    return {kind: list(dict.fromkeys(cell for *_, cell in sorted(found))) for kind, found in places.items()}

@@ -51,10 +51,10 @@ def draw_person(draws: Draws, *, fresh: bool) -> Person:
         fresh (`bool`):
             Whether nothing happened before: somebody who comes back is no first-timer.
     """
-    persona = draws.pick(_weighted("personas"))
+    persona, tone = draws.pick(_weighted("personas")), draws.pick(_weighted("tones"))
+    typing, length = draws.pick(_weighted("typing")), draws.pick(_weighted("length"))
     if not fresh and data("people")["personas"][persona].get("fresh"):
         persona = "plain"
-    tone, typing, length = (draws.pick(_weighted(key)) for key in ("tones", "typing", "length"))
     if length == "short":
         # A few words leave no room for manners; the row says so rather than claim what cannot be read.
         persona, tone = "plain", "neutral"

@@ -56,7 +56,7 @@ def subjects_of(request: Request, thing: str) -> tuple[str, ...]:
     """
     found = [singular_last(thing)]
     for part in _PARTS.split(_CLAUSE.sub("", bare(request))):
-        noun = thing_of(re.sub(r"^(?:(?:my|its|their|up|given|all|an?|the|ten|two)\s+)+", "", part))
+        noun = thing_of(re.sub(r"^(?:(?:with|my|its|their|up|given|all|an?|the|ten|two)\s+)+", "", part))
         words = noun.lower().split()
         if not words or len(words[-1]) < 3 or _EMPTY.intersection((words[0], words[-1])) or noun.endswith("ed"):
             continue

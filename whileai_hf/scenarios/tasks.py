@@ -16,7 +16,7 @@ from whileai_hf.rows import to_dataset
 from whileai_hf.rows.features import task_features
 from whileai_hf.rows.rng import digest, rng
 from whileai_hf.sandbox import FAULT_KINDS, fault_plan
-from whileai_hf.scenarios.axes import CALL_FREE_STANCES, SUCCESS, UNSPECIFIED, Axes, Cell, tier_of
+from whileai_hf.scenarios.axes import AXES, CALL_FREE_STANCES, SUCCESS, UNSPECIFIED, Axes, Cell, tier_of
 from whileai_hf.scenarios.grid import cells
 from whileai_hf.scenarios.hidden import hidden_state, reference
 from whileai_hf.scenarios.people import draw_person
@@ -67,7 +67,7 @@ class TaskMaker:
 
     def tools(self, cell: Cell) -> tuple[str, ...]:
         """The tools `cell` is about, in the order they are needed."""
-        return tools_for(cell, self.writer, self._first, self.axes.identities)
+        return tools_for(cell, self.axes, self.writer, self._first)
 
     def scenario_id(self, cell: Cell, tools: Sequence[str]) -> str:
         """Identity of a situation: its values, the clause's text and the tools' names and schemas."""
@@ -107,7 +107,7 @@ class TaskMaker:
             "scenario_id": scenario_id,
             "prompt": prompt,
             "phrasing": phrasing,
-            "scenario_dimensions": cell._asdict(),
+            "scenario_dimensions": dict(zip(AXES, cell, strict=True)),
             "world_state": cell.world_state,
             "faults": self._faults(cell.tool_condition, tools[0]) if cell.faulted and tools else None,
             "expected_calls": [{"tool": phrase.tool.name, "arguments": call.arguments} for phrase, call in expected],

@@ -7,22 +7,25 @@ Values are marks until the end (see `slots.py`), so that typing quirks never cha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from whileai_hf.rows.rng import Draws, digest
+from whileai_hf.rows.rng import Draws
 from whileai_hf.scenarios.asks import Call, ToolPhrases, Wording, read_phrases
-from whileai_hf.scenarios.axes import HISTORIES, MULTI_TOOL, UNRELATED, UNSPECIFIED, Cell
+from whileai_hf.scenarios.axes import HISTORIES, MULTI_TOOL, UNRELATED, UNSPECIFIED, Axes, Cell
+from whileai_hf.scenarios.blocks import rendezvous
 from whileai_hf.scenarios.people import Person, typed
-from whileai_hf.scenarios.phrases import Phrase, data, lines, phrases
+from whileai_hf.scenarios.phrases import data, lines, phrases
 from whileai_hf.scenarios.subjects import fields_of
 from whileai_hf.scenarios.topics import topics_of, vocabulary
 from whileai_hf.spec import AgentSpec
 
 
 FRESH = HISTORIES[0]
+_DIGIT = re.compile(r"\d")
 
 # Chance that the person lets on what state the record is in; otherwise only the world knows.
 _HINT = 0.6
@@ -63,7 +66,7 @@ class Ask:
 
     def unique(self) -> bool:
         """Whether some value has a digit in it: such asks are told apart by their values."""
-        return any(any(char.isdigit() for char in value) for _, call in self.calls for value in call.spelled.values())
+        return any(_DIGIT.search(value) for _, call in self.calls for value in call.spelled.values())
 
 
 # What ends a sentence or leads over to the next.
@@ -153,7 +156,6 @@ class Writer:
         self._other = phrases(
             [entry["text"] for entry in data("lines")["other"] if not spoken.intersection(entry["not"])]
         )
-        self._currency = "$"
 
     def topics(self, clause: str) -> tuple[str, ...]:
         """What a clause is about."""
@@ -256,7 +258,7 @@ class Writer:
     def _completions(self, wording: Wording, phrase: ToolPhrases, call: Call, draws: Draws) -> list[str]:
         said = [draws.pick(options) for options in wording.after if options]
         for index in (*phrase.flags, *call.optional):
-            said.append(phrase.optional_sentence(index, call, draws, self._currency))
+            said.append(phrase.optional_sentence(index, call, draws))
         if wording.listed:
             said.append(draws.pick(lines("lines", "frames", "details")).fill(draws, {"list": wording.listed}))
         return said
@@ -310,19 +312,13 @@ def _names() -> frozenset[str]:
     return frozenset([*pools["first_name"], *pools["weekday"], *pools["month"], "English"])
 
 
-def tools_for(
-    cell: Cell, writer: Writer, able: Mapping[str, frozenset[str]], identities: Mapping[str, str]
-) -> tuple[str, ...]:
+def tools_for(cell: Cell, axes: Axes, writer: Writer, able: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     """The tools a situation is about: its own, two for `multi_tool`, none for `unrelated`."""
     if cell.tool == UNRELATED and UNRELATED not in writer.phrases:
         return ()
     if cell.tool != MULTI_TOOL or MULTI_TOOL in writer.phrases:
         return (cell.tool,)
-
-    ranked = sorted(writer.phrases, key=lambda name: digest("pair", *cell, identities[name], length=12))
+    ranked = rendezvous(axes, tuple(writer.phrases), "pair", *cell)
     wanted = able[cell.tool_condition]
     first = next((name for name in ranked if name in wanted), ranked[0])
     return first, next(name for name in ranked if name != first)
-
-
-__all__ = ["Ask", "Phrase", "Writer", "tools_for"]

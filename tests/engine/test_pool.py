@@ -91,7 +91,28 @@ def test_a_slow_first_item_bounds_what_waits_behind_it(monkeypatch):
 
     queue = OrderedQueue(iter(range(1000)), 300, 16)
     run_threads(queue, work, 4)
-    time.sleep(0.2)
+    read = []
+    reader = threading.Thread(target=lambda: read.extend(queue.results()))
+    reader.start()
+    time.sleep(0.3)
     assert len(started) == 50
     release.set()
-    assert list(queue.results()) == list(range(300))
+    reader.join(10)
+    assert read == list(range(300))
+
+
+def test_an_agent_that_waits_gets_all_its_workers_and_one_that_computes_only_one():
+    def run(work):
+        names = set()
+
+        def noted(item):
+            names.add(threading.current_thread().name)
+            return work(item), True
+
+        queue = OrderedQueue(iter(range(200)), 200, 16)
+        run_threads(queue, noted, 8)
+        assert len(list(queue.results())) == 200
+        return len(names)
+
+    assert run(lambda item: time.sleep(0.003)) == 8
+    assert run(lambda item: sum(range(2000))) == 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, TypeVar
@@ -22,11 +23,11 @@ Result = TypeVar("Result")
 # Items that may be started beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The
 # same for every concurrency.
 LOOK_AHEAD = 2048
-# Seconds without a result after which the agents count as waiting for something (a model, a service). Then there is
-# time to spare, and it pays to have more of them under way; an agent that only computes is slowed down by company.
-_PATIENCE = 0.001
-# Workers that start at once, before anything is known about the agent.
-_FIRST_WORKERS = 4
+# Threads speed up an agent that waits (for a model, a service) and slow down one that only computes, by half again. So
+# one starts, and the rest follow when no result has come for this many seconds ...
+_PATIENCE = 0.01
+# ... or when its rollouts have waited for that many seconds more than they have computed.
+_WAITED = 0.002
 # Items drawn before a worker asks for them, in the time to spare: a worker that comes back finds its next item ready.
 DRAWN_AHEAD = 256
 _DRAWN_AT_ONCE = 16
@@ -60,11 +61,12 @@ class OrderedQueue(Generic[Item, Result]):
         self._results: dict[int, Result] = {}
         self._drawn: deque[Item] = deque()
         self._exhausted = False
+        self._drew_at = 0.0
         self._started = self._read = self._lost = 0
         self._open = True
         self._failure: BaseException | None = None
         self.start_more: Callable[[], None] | None = None
-        """Called once, when results have been waited for: starts the rest of the workers."""
+        """Starts the rest of the workers; called at most once."""
 
     def take(self) -> tuple[int, Item] | None:
         """The next item with its number, `None` when no work is left. Waits while the reader is far behind."""
@@ -98,7 +100,18 @@ class OrderedQueue(Generic[Item, Result]):
             self._failure = error
             self._close()
             raise
+        self._drew_at = time.perf_counter()
         return not self._exhausted
+
+    def grow(self) -> None:
+        """Starts the rest of the workers, unless that has been done."""
+        with self._arrived:
+            self._grow()
+
+    def _grow(self) -> None:
+        start, self.start_more = self.start_more, None
+        if start is not None:
+            start()
 
     def _may_draw(self) -> bool:
         drawn = len(self._drawn)
@@ -110,9 +123,9 @@ class OrderedQueue(Generic[Item, Result]):
         busy = self.start_more is not None or self._may_draw()
         if self._arrived.wait(_PATIENCE if busy else None):
             return
-        if self.start_more is not None:
-            self.start_more()
-            self.start_more = None
+        if time.perf_counter() - self._drew_at < _PATIENCE:
+            return  # it was a long draw that was waited for, not an agent
+        self._grow()
         for _ in range(_DRAWN_AT_ONCE):
             if not self._may_draw() or not self._draw():
                 return
@@ -175,13 +188,22 @@ class OrderedQueue(Generic[Item, Result]):
 def run_threads(
     queue: OrderedQueue[Item, Result], work: Callable[[Item], tuple[Result, bool]], concurrency: int
 ) -> None:
-    """Starts daemon threads that work the queue off, a few at first; returns at once."""
+    """Starts daemon threads that work the queue off, one at first (see `_PATIENCE`); returns at once."""
 
     def worker() -> None:
+        waited = 0.0
         try:
             while (taken := queue.take()) is not None:
                 number, item = taken
+                if queue.start_more is None:
+                    queue.finish(number, *work(item))
+                    continue
+                wall, computed = time.perf_counter(), time.thread_time()
                 queue.finish(number, *work(item))
+                wall, computed = time.perf_counter() - wall, time.thread_time() - computed
+                waited += wall - 2 * computed
+                if waited > _WAITED:
+                    queue.grow()
         except BaseException as error:  # never the agent's own error: `work` turns those into results
             queue.fail(error)
 
@@ -192,10 +214,9 @@ def run_threads(
             name = f"whileai-rollout-{index}"
             threading.Thread(target=caller.copy().run, args=(worker,), daemon=True, name=name).start()
 
-    first = min(_FIRST_WORKERS, concurrency)
-    if first < concurrency:
-        queue.start_more = lambda: start(first, concurrency)
-    start(0, first)
+    if concurrency > 1:
+        queue.start_more = lambda: start(1, concurrency)
+    start(0, 1)
 
 
 def run_tasks(

@@ -7,6 +7,7 @@ import functools
 import json
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -204,10 +205,10 @@ def test_a_message_callable_costs_next_to_nothing() -> None:
     agent = adapt(sync_function)
 
     def seconds() -> float:
-        start = time.perf_counter()
+        start = time.thread_time()  # what it costs, whatever else the machine does
         for _ in range(500):
             agent.run("Where is A1?", spec=SPEC, session=None)
-        return (time.perf_counter() - start) / 500
+        return (time.thread_time() - start) / 500
 
     assert min(seconds() for _ in range(5)) < 60e-6  # 30 measured on an idle core; the rest is for a busy one
 
@@ -217,7 +218,7 @@ def test_agent_id_is_a_name_not_an_address() -> None:
     assert name.endswith(":sync_function") and len(source) == 8
     assert agent_id(SyncObject()) == agent_id(SyncObject())
     assert agent_id(SyncObject()).split("#")[0].endswith(":SyncObject")
-    assert agent_id(functools.partial(with_prefix, "a")) == agent_id(functools.partial(with_prefix, "b"))
+    assert agent_id(functools.partial(with_prefix, "a")) == agent_id(functools.partial(with_prefix, "a"))
     assert agent_id(sync_function) != agent_id(async_function)
     assert agent_id(len) == "builtins:len"
 
@@ -237,8 +238,28 @@ def test_agent_id_follows_the_source_on_disk_and_not_the_process(tmp_path: Any) 
 
     one = name("a", 1)
     assert one.startswith("mine:make.<locals>.agent#")
-    assert name("a", 2) == one
+    assert name("a", 1) == one
+    assert name("a", 2) != one
     assert name("b", 1) != one
+
+
+def test_agents_set_up_differently_are_different_agents_and_what_they_hold_does_not_count() -> None:
+    class Client:
+        def __init__(self, model: str) -> None:
+            self.model, self.calls, self.lock = model, [], threading.Lock()
+
+        def __call__(self, message: str) -> dict[str, Any]:
+            self.calls.append(message)
+            return GOOD
+
+    one = Client("base")
+    before = agent_id(one)
+    one("hi")
+    assert agent_id(one) == before == agent_id(Client("base"))
+    assert agent_id(Client("tuned")) != before
+    assert agent_id(one.__call__) != agent_id(Client("tuned").__call__)
+    wrapped = [functools.partial(with_prefix, prefix) for prefix in ("a", "b")]
+    assert agent_id(wrapped[0]) != agent_id(wrapped[1])
 
 
 def test_agents_that_name_themselves() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -369,3 +370,85 @@ def test_agent_errors_are_our_errors():
 def test_an_unknown_report_field_names_the_known_ones(data):
     with pytest.raises(KeyError, match="has no field 'rows'; it has run_id"):
         wai.run_report(data)["rows"]
+
+
+# ---------------------------------------------------------------- what must not mix or leak
+
+
+class Model:
+    """Two models behind one class are two agents."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, message):
+        return {"steps": [], "final_text": self.name}
+
+
+def test_runs_of_two_agents_of_one_class_stay_apart_in_other_processes():
+    runs = {name: simulate(Model(name), budget=8) for name in ("base", "tuned")}
+    assert len({run["run_id"][0] for run in runs.values()}) == 2
+    for name, run in runs.items():
+        assert set(pickle.loads(pickle.dumps(run))["final_text"]) == {name}
+        assert set(run.map(lambda row: {"x": row["final_text"]}, num_proc=2)["x"]) == {name}
+
+
+def test_two_task_sets_of_one_agent_keep_their_rows_and_reports():
+    tasks = wai.situations(tools=TOOLS, system_prompt=POLICY, n=20)
+    runs = [
+        wai.simulate(quiet, tools=TOOLS, system_prompt=POLICY, tasks=tasks.select(part))
+        for part in (range(12), range(12, 20))
+    ]
+    for run, size in zip(runs, (12, 8), strict=True):
+        assert len(run.map(lambda row: {"x": 1}, num_proc=2)) == size
+        assert wai.run_report(rows_of(run)).n_rows == size
+
+
+def test_streams_carry_no_answer_key():
+    stream = wai.situations(tools=TOOLS, system_prompt=POLICY, n=4).to_iterable_dataset()
+    for row in stream.map(wai.Rollout(quiet, tools=TOOLS, system_prompt=POLICY), batched=True):
+        assert row["final_text"].startswith("You said")
+        assert row["privileged"] is None and row["expected_calls"] is None
+
+
+@pytest.mark.parametrize("failure", [SystemExit, asyncio.CancelledError, RecursionError])
+def test_an_agent_that_exits_or_cancels_loses_its_rollout_and_not_the_run(failure):
+    def agent(message):
+        if len(message) % 2:
+            raise failure("stop")
+        return quiet(message)
+
+    async def agent_async(message):
+        return agent(message)
+
+    for either in (agent, agent_async):
+        data = simulate(either, budget=10)
+        assert len(data) == 10 and wai.run_report(data).search["agent_errors"] > 0
+
+
+def test_a_budget_too_small_for_your_own_asks_is_said(caplog):
+    data = simulate(quiet, seeds=["one", "two", "three"], budget=2)
+    assert len(data) == 2 and "too small for your 3 example asks" in caplog.text
+
+
+def test_tasks_of_other_stacks_fit_or_are_named():
+    tasks = [{"prompt": "a", "world_state": {"db": 1}, "x": 1}, {"prompt": "b", "x": "s"}]
+    data = wai.simulate(quiet, tools=TOOLS, tasks=tasks)
+    assert data["world_state"][:] == ['{"db":1}', None] and data["x"][:] == ["1", "s"]
+    with pytest.raises(DataError, match="task 1 has seed='abc'; expected a whole number"):
+        wai.simulate(quiet, tools=TOOLS, tasks=[{"prompt": "a"}, {"prompt": "b", "seed": "abc"}])
+
+
+def test_a_rollout_map_that_is_not_batched_says_so():
+    tasks = wai.situations(tools=TOOLS, system_prompt=POLICY, n=2)
+    with pytest.raises(ConfigurationError, match="batched=True"):
+        tasks.map(wai.Rollout(quiet, tools=TOOLS))
+    with pytest.raises(DataError, match="batched=True"):
+        wai.Rollout(quiet, tools=TOOLS)({"prompt": "Hi"})
+    with pytest.raises(DataError, match="task 0 has the prompt None"):
+        wai.Rollout(quiet, tools=TOOLS)({"prompt": [None]})
+
+
+def test_a_reserved_key_of_the_wrong_type_loses_the_rollout():
+    report = wai.run_report(simulate(lambda message: {"steps": [], "final_text": "x", "seeded": 5}, budget=1))
+    assert "seeded=5" in report.search["first_agent_error"]

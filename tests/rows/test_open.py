@@ -84,6 +84,14 @@ def test_a_rewritten_parquet_file_is_read_anew(tmp_path):
     assert open_rows(path)["prompt"][:] == ["new"]
 
 
+def test_a_parquet_file_that_is_none_and_an_empty_path(tmp_path):
+    (tmp_path / "x.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match=r"x\.parquet is not a Parquet file"):
+        open_rows(tmp_path / "x.parquet")
+    with pytest.raises(SourceNotFoundError, match="empty path"):
+        open_rows("")
+
+
 def test_lists_are_viewed_as_they_are():
     rows = [{"prompt": "a", "x": object()}]
     assert next(view(rows).rows()) is rows[0]

@@ -60,6 +60,13 @@ def test_validate_names_row_and_place():
     assert row_errors({**ROW, "schema_version": "9"})[0].startswith("schema_version is '9'")
 
 
+def test_rows_of_another_version_and_things_that_are_no_rows_are_refused():
+    with pytest.raises(DataError, match="schema_version '99'"):
+        from_row({**ROW, "schema_version": "99"})
+    with pytest.raises(DataError, match="got a NoneType"):
+        from_row(None)
+
+
 def test_the_shipped_schema_is_a_schema():
     from jsonschema import Draft202012Validator
 

@@ -11,7 +11,7 @@ from whileai_hf.store import (
     PrivilegedWriter,
     read_lines,
     read_privileged,
-    read_report,
+    read_reports,
     run_folder,
     write_report,
 )
@@ -62,9 +62,9 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
 
 
 def test_the_run_store(tmp_path, monkeypatch):
-    assert read_report("run-never-seen") is None
-    write_report("run-1", {"n_rows": 3})
-    assert read_report("run-1") == {"n_rows": 3}
+    assert read_reports("run-never-seen") == {}
+    write_report("run-1", "drawn", {"n_rows": 3})
+    assert read_reports("run-1") == {"drawn": {"n_rows": 3}}
     for name in ("a", "b"):
         writer = PrivilegedWriter("run-1", name)
         writer.add(b'["sc-%s", "p", {"reference": "r"}, []]' % name.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, TypedDict
@@ -86,12 +87,18 @@ class SimulationConfig:
                 raise ConfigurationError(f"{name}={value!r} is not a whole number above 0; pass 1 or more")
         if not isinstance(self.fault_rate, int | float) or not 0 <= self.fault_rate <= 1:
             raise ConfigurationError(f"fault_rate={self.fault_rate!r} is not between 0 and 1; 0 switches faults off")
-        if isinstance(self.seeds, str) or not all(isinstance(ask, str) and ask.strip() for ask in self.seeds):
+        if not isinstance(self.seeds, list | tuple) or not all(
+            isinstance(ask, str) and ask.strip() for ask in self.seeds
+        ):
             raise ConfigurationError("seeds must be a list of non-empty asks, each a string")
+        if self.sampling is not None and not isinstance(self.sampling, dict):
+            raise ConfigurationError(f"sampling={self.sampling!r:.80} is not a dict such as {{'temperature': 0.7}}")
         if self.simulator:
             raise ConfigurationError(
                 f"simulator={self.simulator!r}: situations are written from templates so far; pass simulator=False"
             )
+        if inspect.iscoroutinefunction(self.execute):
+            raise ConfigurationError("execute= is an async function; the world answers at once, pass a sync one")
         if self.execute is not None and not callable(self.execute):
             raise ConfigurationError(f"execute={self.execute!r} is not callable; pass a function (tool, arguments)")
 
@@ -176,6 +183,10 @@ def make_config(config: SimulationConfig | None, knobs: SimulationKnobs) -> Simu
     Raises:
         [`ConfigurationError`]: An unknown knob; the message names the nearest known one.
     """
+    if config is not None and not isinstance(config, SimulationConfig):
+        raise ConfigurationError(
+            f"config is a {type(config).__name__}; pass a SimulationConfig, or its fields as keywords"
+        )
     known = [knob.name for knob in dataclasses.fields(SimulationConfig)]
     for name in knobs:
         if name not in known:

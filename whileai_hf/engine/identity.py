@@ -35,6 +35,7 @@ def run_id(agent: Any, spec: AgentSpec, config: SimulationConfig, drawn: bool) -
     parts: list[object] = [spec.sha, agent_id(agent), *(getattr(config, name) for name in _PLAYING)]
     parts.append(sorted((config.sampling or {}).items()))
     parts.append(None if config.execute is None else agent_id(config.execute))
+    parts.append(config.topology().repeats)
     if drawn:
         topology = config.topology()
         parts += [getattr(config, name) for name in _DRAWING]

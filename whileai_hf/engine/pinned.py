@@ -8,8 +8,7 @@ from typing import Any
 
 from datasets import Features
 
-from whileai_hf.engine.rollout import foreign_features
-from whileai_hf.errors import DataError
+from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.rows import group_keys, view
 from whileai_hf.rows.features import known_features, task_features
 from whileai_hf.rows.identity import TaskKey
@@ -43,10 +42,7 @@ def pin(source: Any) -> PinnedTasks:
         [`DataError`]: A row without a prompt.
     """
     rows = view(source)
-    prompts = rows.require("prompt", "name the ask 'prompt'")
-    for index, prompt in enumerate(prompts):
-        if not isinstance(prompt, str) or not prompt.strip():
-            raise DataError(f"task {index} has the prompt {prompt!r}; expected the words of an ask")
+    check_prompts(rows)
     ran = rows.has("final_text") or rows.has("steps")
     # What a run did and what was thought of it is about its own rollouts, not about the tasks.
     names = [name for name in rows.columns if not ran or _describes_task(name)]
@@ -55,10 +51,10 @@ def pin(source: Any) -> PinnedTasks:
     first: dict[tuple[TaskKey, str], Row] = {}
     for key, row in zip(keys, rows.rows(names), strict=True):
         first.setdefault(key, row)
-    tasks = list(first.values())
+    foreign = Features({name: feature for name, feature in foreign_features(rows).items() if name in names})
+    tasks = list(fit_tasks(first.values(), foreign))
     if ran:
         _restore_privileged(rows, tasks)
-    foreign = Features({name: feature for name, feature in foreign_features(rows).items() if name in names})
     return PinnedTasks(tasks, max(counts.values()) if ran else None, foreign)
 
 

@@ -6,6 +6,7 @@ A bad rollout is data, not a crash: an agent that raises or answers in the wrong
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +29,8 @@ Task = Mapping[str, Any]
 
 # Characters of an error message kept on a row: enough for the first line of a traceback, not a page of HTML.
 _ERROR_CHARS = 500
+# What an agent may raise without ending the run; beyond ordinary errors, a task it cancelled and a library that exits.
+_AGENT_FAILURES = (Exception, asyncio.CancelledError, SystemExit)
 # Columns of a task that a rollout carries on as they are.
 _CARRIED = tuple(name for name in task_features() if name in rollout_features() and name != "schema_version")
 
@@ -87,7 +90,7 @@ class Player:
         self.encoder = RowEncoder(self.features, constant)
 
     def _start(self, task: Task, index: int) -> ActiveRollout:
-        seed = task.get("seed")
+        seed, dimensions = task.get("seed"), task.get("scenario_dimensions")
         # Rows of other stacks describe their worlds in other words; those worlds are taken as they come.
         state = task.get("world_state")
         session = Session(
@@ -98,7 +101,7 @@ class Player:
             world_state=state if state in WORLD_STATES else "unspecified",
             faults=task.get("faults"),
             execute=self.config.execute,
-            target=(task.get("scenario_dimensions") or {}).get("tool"),
+            target=dimensions.get("tool") if isinstance(dimensions, Mapping) else None,
         )
         return ActiveRollout(task=task, rollout_index=index, seed=session.seed, session=session)
 
@@ -113,7 +116,7 @@ class Player:
                 )
             except AgentError as error:
                 return self._failed(rollout, "invalid", str(error))
-            except Exception as error:
+            except _AGENT_FAILURES as error:
                 return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
         return self._row(rollout, played)
 
@@ -128,7 +131,7 @@ class Player:
                 )
             except AgentError as error:
                 return self._failed(rollout, "invalid", str(error))
-            except Exception as error:
+            except _AGENT_FAILURES as error:
                 return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
         return self._row(rollout, played)
 
@@ -143,6 +146,11 @@ class Player:
         task = rollout.task
         row = {name: task.get(name) for name in self._carried}
         extra = dict(played.extra)
+        seeded = extra.pop("seeded", None)
+        if seeded is not None and not (isinstance(seeded, list) and all(isinstance(name, str) for name in seeded)):
+            return self._failed(
+                rollout, "invalid", f"the agent returned seeded={seeded!r:.80}; expected a list of names"
+            )
         fired = rollout.session.fired
         row.update(
             messages=[*self._system, *played.messages],
@@ -153,7 +161,7 @@ class Player:
             rollout_status=status,
             error=error,
             faults_fired=fired,
-            seeded=extra.pop("seeded", None),
+            seeded=seeded,
             usage=extra.pop("usage", None),
             metadata=extra or None,
         )

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 # Items that may be started beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The
 # same for every concurrency.
-LOOK_AHEAD = 2048
+LOOK_AHEAD = 1024
 # Threads speed up an agent that waits (for a model, a service) and slow down one that only computes, by half again. So
 # one starts, and the rest follow when no result has come for this many seconds ...
 _PATIENCE = 0.01

@@ -24,7 +24,6 @@ from whileai_hf.store import Journal, run_folder
 BATCH_ROWS = 1000
 # Bytes of rows after which a batch is written early: an Arrow string column holds at most 2 GiB.
 BATCH_BYTES = 64 << 20
-_DATASET = "rollouts.arrow"
 _JOURNAL = "rollouts.jsonl"
 
 
@@ -45,7 +44,7 @@ class Recorder:
         folder = run_folder(run_id)
         self._encoder = encoder
         self.journal = Journal(output or folder / _JOURNAL)
-        self._target = folder / _DATASET
+        self._folder = folder
         # A file of its own until it is whole: an earlier Dataset of the same run may still be mapped by somebody.
         handle, name = tempfile.mkstemp(dir=folder, prefix="rollouts-", suffix=".arrow.tmp")
         os.close(handle)
@@ -74,9 +73,11 @@ class Recorder:
         """Closes the files and opens what was written as a Dataset."""
         self._flush()
         self.close()
-        os.replace(self._temporary, self._target)
+        # A file for each content: a Dataset of an earlier run, pickled to another process, must find its own rows.
+        target = self._folder / f"rollouts-{self._content.hexdigest()}.arrow"
+        os.replace(self._temporary, target)
         return Dataset(
-            MemoryMappedTable.from_file(str(self._target)),
+            MemoryMappedTable.from_file(str(target)),
             info=DatasetInfo(features=self._encoder.features, description=description),
             # Named after the content: a `map` over an equal run, today or next week, is answered from the cache.
             fingerprint=self._content.hexdigest(),

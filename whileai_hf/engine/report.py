@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from datasets import Dataset
 
 from whileai_hf.engine.player import PlayedRow
 from whileai_hf.errors import DataError
-from whileai_hf.rows import Report, task_key
+from whileai_hf.rows import Report, group_keys, task_key, view
 from whileai_hf.rows.identity import TaskKey
-from whileai_hf.store import read_report
+from whileai_hf.rows.rng import digest
+from whileai_hf.rows.view import RowView, Source
+from whileai_hf.store import read_reports
 
 
 # `info.description` may hold several documents after a concatenation; datasets joins them like this.
@@ -118,12 +121,22 @@ def parse_reports(description: str) -> list[dict[str, Any]]:
     return found
 
 
-def run_report(data: Dataset) -> RunReport:
+def task_set(tasks: Iterable[tuple[TaskKey, str]]) -> str:
+    """Name of a set of tasks, each given by its key and its prompt: tells apart runs that differ in nothing else."""
+    return digest(*dict.fromkeys(tasks))
+
+
+def _stored(run_id: str, rows: RowView) -> dict[str, Any] | None:
+    reports = read_reports(run_id)
+    return reports.get(task_set(group_keys(rows))) or next(reversed(reports.values()), None)
+
+
+def run_report(data: Source) -> RunReport:
     """
-    The report of the run a Dataset came from.
+    The report of the run that rows came from.
 
     Args:
-        data (`datasets.Dataset`):
+        data (`datasets.Dataset` or `list[dict]` or path):
             Rows of a run, also after `select`, `filter`, `map` or grading.
 
     Returns:
@@ -142,17 +155,18 @@ def run_report(data: Dataset) -> RunReport:
 
     ```
     """
-    found = parse_reports(data.info.description)
-    names = data.unique("run_id") if "run_id" in data.column_names and len(data) else []
+    found = parse_reports(data.info.description) if isinstance(data, Dataset) else []
+    if isinstance(data, Dataset) and not len(data) and found:
+        return RunReport(**found[0])  # a run of which no row survived
+    rows = view(data)
+    names = [name for name in dict.fromkeys(rows.column("run_id")) if name is not None]
     if len(names) > 1:
-        raise DataError(
-            f"the rows come from {len(names)} runs ({', '.join(map(str, names))}); filter one of them first"
-        )
+        raise DataError(f"the rows come from {len(names)} runs ({', '.join(names)}); filter one of them first")
     for report in found:
         if not names or report["run_id"] == names[0]:
             return RunReport(**report)
-    stored = read_report(names[0]) if names and names[0] else None
+    stored = _stored(names[0], rows) if names else None
     if stored is None:
-        which = f"run {names[0]}" if names and names[0] else "these rows, which name no run"
+        which = f"run {names[0]}" if names else "these rows, which name no run"
         raise DataError(f"no report found for {which}: not in the Dataset and not in this machine's run store")
     return RunReport(**stored)

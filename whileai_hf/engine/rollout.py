@@ -8,17 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 
 import pyarrow as pa
-from datasets import Features
+from datasets.formatting.formatting import LazyBatch, LazyRow
 
 from whileai_hf.actors import background_loop
 from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, make_config
+from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.player import PlayedRow, Player
 from whileai_hf.engine.pool import OrderedQueue, run_tasks, run_threads
-from whileai_hf.errors import ConfigurationError
-from whileai_hf.rows.columns import infer_feature
+from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.hashing import register_hash
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 from whileai_hf.rows.view import Row, RowView
 from whileai_hf.score.hashing import UnhashableError, fingerprint
 from whileai_hf.spec import AgentSpec, as_spec
@@ -37,16 +38,6 @@ def play_all(player: Player, items: Any, wanted: int, losses_allowed: int) -> Or
     else:
         run_threads(queue, player.play, workers)
     return queue
-
-
-def foreign_features(view: RowView) -> Features:
-    """Columns of the tasks that the row schema does not know, with their types."""
-    names = [name for name in view.columns if name not in known_features()]
-    if isinstance(view.source, pa.Table):
-        return Features.from_arrow_schema(pa.schema([view.source.schema.field(name) for name in names]))
-    if isinstance(view.source, Sequence):
-        return Features({name: infer_feature(view.column(name)) for name in names})
-    return Features({name: view.source.features[name] for name in names})
 
 
 class Rollout:
@@ -108,22 +99,25 @@ class Rollout:
 
     def __call__(self, batch: Batch) -> Any:
         """A batch of tasks to a batch of rollouts, in the same kind of container."""
-        table = batch if isinstance(batch, pa.Table) else getattr(batch, "pa_table", None)
+        table = _table(batch)
         tasks = RowView(table if table is not None else _rows(batch))
-        tasks.require("prompt", "name the ask 'prompt'")
+        check_prompts(tasks)
         foreign = foreign_features(tasks)
         if self.keep_privileged and tasks.has("privileged"):
             foreign["privileged"] = known_features()["privileged"]
         player = Player(self.agent, self.spec, self.config, self.run_id, foreign)
         k = self.config.repeats or 1
-        items = [(task, index) for task in tasks.rows() for index in range(k)]
+        items = [(task, index) for task in fit_tasks(tasks.rows(), foreign) for index in range(k)]
         queue = play_all(player, items, len(items), len(items) + 1)
         cells = [row.cells for row in queue.results()]
         result = player.encoder.table(cells)
         if table is not None:
             return result
         view = RowView(result)
-        return {name: view.column(name) for name in view.columns}
+        columns = {name: view.column(name) for name in view.columns}
+        # A stream merges the input columns back in, so what must not ride along is overwritten.
+        secret = [name for name in PRIVILEGED_KEYS if name in tasks.columns and name not in columns]
+        return columns | {name: [None] * result.num_rows for name in secret}
 
     def hash_state(self) -> list[object]:
         """
@@ -140,5 +134,25 @@ class Rollout:
 register_hash(Rollout)
 
 
+def _table(batch: Any) -> pa.Table | None:
+    """The raw Arrow behind a batch of `Dataset.map`, `None` for a plain mapping of columns."""
+    if isinstance(batch, LazyRow):
+        raise ConfigurationError(
+            "Rollout got a single row; it works on batches: call map(Rollout(agent), batched=True)"
+        )
+    if isinstance(batch, pa.Table):
+        return batch
+    if isinstance(batch, LazyBatch):
+        return batch.pa_table
+    if not isinstance(batch, Mapping):
+        raise ConfigurationError(f"Rollout got a {type(batch).__name__}; it works on batches of columns")
+    return None
+
+
 def _rows(batch: Mapping[str, Any]) -> list[Row]:
+    columns = {name: values.tolist() if hasattr(values, "tolist") else values for name, values in batch.items()}
+    lengths = {name: len(values) for name, values in columns.items() if isinstance(values, list | tuple)}
+    if len(lengths) < len(columns) or len(set(lengths.values())) > 1:
+        raise DataError(f"the columns of the batch are not lists of one length ({lengths}); pass batched=True to map")
+    batch = columns
     return [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]

@@ -23,11 +23,10 @@ from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.pinned import PinnedTasks, pin
 from whileai_hf.engine.player import PlayedRow, Player
 from whileai_hf.engine.recorder import Recorder
-from whileai_hf.engine.report import RunReport, Tally
+from whileai_hf.engine.report import RunReport, Tally, task_set
 from whileai_hf.engine.rollout import play_all
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import dumps, task_key
-from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Row
 from whileai_hf.scenarios import coverage, draw_tasks
 from whileai_hf.score import grade
@@ -167,7 +166,7 @@ class _Run:
         for warning in report.warnings:
             _logger.warning(warning)
         content = report.to_dict()
-        write_report(self.run_id, content)
+        write_report(self.run_id, self._task_set(), content)
         return recorder.dataset(json.dumps(content))
 
     def _accepted(self, batch: list[PlayedRow]) -> Iterator[PlayedRow]:
@@ -188,7 +187,7 @@ class _Run:
     def _task_set(self) -> str:
         if self.pinned is None:
             return "drawn"
-        return digest(*[(task_key(task), task["prompt"]) for task in self.pinned.tasks])
+        return task_set((task_key(task), task["prompt"]) for task in self.pinned.tasks)
 
     def _tasks(self) -> Iterator[Row]:
         if self.pinned is not None:
@@ -197,7 +196,7 @@ class _Run:
             self.spec,
             seed=self.config.seed,
             fault_rate=self.config.fault_rate,
-            seeds=(*self.spec.seeds, *self.config.seeds),
+            seeds=self.config.seeds,
             phrasings=self.topology.phrasings,
         )
         if self.topology.situations is None:
@@ -223,6 +222,11 @@ class _Run:
     def _warnings(self) -> list[str]:
         tally, asked, repeats = self.tally, self.topology.rows, self.topology.repeats
         found = list(self.spec.warnings)
+        asks = len(dict.fromkeys((*self.spec.seeds, *self.config.seeds)))
+        if self.pinned is None and asks * self.topology.repeats > self.wanted:
+            found.append(
+                f"budget {asked} is too small for your {asks} example asks: some of them were not played; raise budget"
+            )
         if tally.errors:
             found.append(
                 f"{tally.errors} rollouts were lost because the agent failed, the first with: {tally.first_error}"

@@ -13,13 +13,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from datasets import Dataset, DatasetDict, concatenate_datasets, load_dataset, load_from_disk
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Dataset, DatasetDict, Features, concatenate_datasets, load_dataset, load_from_disk
 from datasets.exceptions import DatasetNotFoundError
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
 from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
 from whileai_hf.rows.canonical import loads
-from whileai_hf.rows.columns import to_dataset
+from whileai_hf.rows.columns import dataset_from_table, to_dataset
 from whileai_hf.rows.view import Row, RowView, Source
 
 
@@ -86,12 +88,10 @@ def _open_folder(path: Path) -> Dataset:
 
 def _open_parquet(path: Path) -> Dataset:
     # Read through Arrow, not through the builder cache, so that a rewritten file is never answered from an old copy.
-    import pyarrow.parquet as pq
-    from datasets import Features
-
-    table = pq.read_table(path)
-    from whileai_hf.rows.columns import dataset_from_table
-
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{path} is not a Parquet file ({error}); write it anew") from error
     features = Features.from_arrow_schema(table.schema)
     return dataset_from_table(table.cast(features.arrow_schema), features)
 
@@ -110,6 +110,8 @@ def _one_split(loaded: Dataset | DatasetDict, name: str) -> Dataset:
 
 def _open_name(source: str | PathLike[str]) -> Dataset | list[Row]:
     path = Path(source).expanduser()
+    if not str(source).strip():
+        raise SourceNotFoundError("rows were given as an empty path; pass a file, a folder or a dataset repo id")
     if path.is_dir():
         return _open_folder(path)
     if path.is_file():

@@ -11,6 +11,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from whileai_hf.errors import DataError
+from whileai_hf.rows.features import SCHEMA_VERSION
 from whileai_hf.rows.identity import TaskKey, task_key
 
 
@@ -150,7 +152,10 @@ def from_row(row: Mapping[str, Any]) -> RowParts:
             A row of schema version 1, or an older one without `schema_version` (read by shape).
 
     Returns:
-        [`RowParts`]: `(task, rollout, judgment, markers)`.
+        [`RowParts`]: `(task, rollout, judgment, markers)`. A column that is `None` counts as absent.
+
+    Raises:
+        [`DataError`]: Not a row, or one of a later schema version.
 
     Examples:
     ```python
@@ -160,6 +165,10 @@ def from_row(row: Mapping[str, Any]) -> RowParts:
 
     ```
     """
+    if not isinstance(row, Mapping):
+        raise DataError(f"a row is a dict of columns, got a {type(row).__name__}")
+    if row.get("schema_version") not in (None, SCHEMA_VERSION):
+        raise DataError(f"the row has schema_version {row['schema_version']!r}; this version of the library reads '1'")
     row = _upgrade(row)
     task = Task(**{"prompt": "", **_pick(row, _TASK)})
     extra = {name: value for name, value in row.items() if name not in _OWN and value is not None}
@@ -185,7 +194,7 @@ def to_row(
     Returns:
         `dict`: A row of schema version 1.
     """
-    row: dict[str, Any] = {"schema_version": "1"}
+    row: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
     for record, names in ((task, _TASK), (rollout, _ROLLOUT), (judgment, _JUDGMENT)):
         if record is not None:
             row.update({name: getattr(record, name) for name in names if getattr(record, name) is not None})

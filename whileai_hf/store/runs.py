@@ -20,7 +20,7 @@ from whileai_hf.store.journal import Journal, read_lines
 
 
 _RUN_ID = re.compile(r"[\w.-]+")
-_REPORT = "report.json"
+_REPORT = "report-"
 _PRIVILEGED = "privileged-"
 
 
@@ -46,18 +46,15 @@ def replace_file(path: Path, content: bytes) -> None:
     os.replace(temporary, path)
 
 
-def write_report(run_id: str, report: dict[str, Any]) -> None:
-    """Keeps a run's report."""
-    replace_file(run_folder(run_id) / _REPORT, orjson.dumps(report))
+def write_report(run_id: str, name: str, report: dict[str, Any]) -> None:
+    """Keeps a run's report; `name` is that of its task set, as for [`PrivilegedWriter`]."""
+    replace_file(run_folder(run_id) / f"{_REPORT}{name}.json", orjson.dumps(report))
 
 
-def read_report(run_id: str) -> dict[str, Any] | None:
-    """A run's report, `None` when this machine has not seen the run."""
-    path = _place(run_id) / _REPORT
-    if not path.exists():
-        return None
-    report: dict[str, Any] = orjson.loads(path.read_bytes())
-    return report
+def read_reports(run_id: str) -> dict[str, dict[str, Any]]:
+    """The reports of a run by the name of the task set, latest last; empty when this machine has not seen it."""
+    paths = sorted(_place(run_id).glob(f"{_REPORT}*.json"), key=lambda path: path.stat().st_mtime_ns)
+    return {path.stem.removeprefix(_REPORT): orjson.loads(path.read_bytes()) for path in paths}
 
 
 class PrivilegedWriter:

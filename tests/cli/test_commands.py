@@ -125,3 +125,14 @@ def test_unknown_command_is_argparse_s_error(run):
     status, _, err = run("simulte")
     assert status == 2
     assert "simulate" in err
+
+
+def test_nothing_left_is_a_failure_and_the_old_file_is_not_passed_off_as_the_result(tmp_path, capsys):
+    from whileai_hf.cli import main
+
+    rows = tmp_path / "graded.jsonl"
+    rows.write_text('{"prompt": "a", "final_text": "x", "reward": 1, "steps": []}\n')
+    assert main(["select", str(rows), "--mode", "rl", "--output", str(tmp_path / "old.jsonl")]) == 1
+    assert "was not written" in capsys.readouterr().err
+    assert main(["measure", str(rows), "--fail-under", "80"]) == 2
+    assert "from 0 to 1" in capsys.readouterr().err

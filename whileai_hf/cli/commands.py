@@ -31,6 +31,9 @@ def simulate(args: argparse.Namespace) -> int:
     agent = wai.seeded_agent(spec.openai_tools()) if args.agent == "seeded" else load_object(args.agent, "--agent")
     rows = wai.simulate(agent, spec, tasks=args.tasks, config=config)
     _show(args, wai.run_report(rows), rows=None)
+    if not len(rows):
+        print("whileai-hf: not one rollout succeeded, so there are no rows", file=sys.stderr)
+        return 1
     where = f"wrote {len(rows)} rows to {args.output}" if args.output else "not kept: pass --output rows.jsonl"
     _note(args, where)
     return 0
@@ -42,8 +45,7 @@ def grade(args: argparse.Namespace) -> int:
     graded = wai.grade(
         args.data, judge=_judge(args), tasks=args.tasks, timeout=args.timeout, concurrency=args.concurrency
     )
-    _show(args, wai.grade_report(graded), graded)
-    return 0
+    return _show(args, wai.grade_report(graded), graded)
 
 
 def _judge(args: argparse.Namespace) -> Any:
@@ -65,6 +67,8 @@ def _judge(args: argparse.Namespace) -> Any:
 
 def measure(args: argparse.Namespace) -> int:
     """`whileai-hf measure`: pass rates with intervals, and a gate for continuous integration."""
+    if args.fail_under is not None and not 0 <= args.fail_under <= 1:
+        raise ConfigurationError(f"--fail-under {args.fail_under} is not a pass rate; pass a number from 0 to 1")
     report = wai.pass_at(open_rows(args.data), k=args.k, threshold=args.threshold)
     _show(args, report, rows=None)
     if args.fail_under is None:
@@ -83,31 +87,31 @@ def select(args: argparse.Namespace) -> int:
     """`whileai-hf select`: the rows worth training on."""
     check_output(args.output)
     rows, report = wai.optimize(open_rows(args.data), config=config_from(args, SelectionConfig))
-    _show(args, report, rows)
-    return 0
+    return _show(args, report, rows)
 
 
 def export(args: argparse.Namespace) -> int:
     """`whileai-hf export`: a Dataset in the shape a TRL trainer takes."""
     check_output(args.output)
     rows = wai.to_trl(open_rows(args.data), args.format)
-    _show(args, export_report(rows), rows)
-    return 0
+    return _show(args, export_report(rows), rows)
 
 
-def _show(args: argparse.Namespace, report: Report, rows: Dataset | None) -> None:
+def _show(args: argparse.Namespace, report: Report, rows: Dataset | None) -> int:
     print(json_text(report.to_dict()) if args.json else report)
-    if rows is not None:
-        _write(args, rows)
+    return 0 if rows is None else _write(args, rows)
 
 
-def _write(args: argparse.Namespace, rows: Dataset) -> None:
+def _write(args: argparse.Namespace, rows: Dataset) -> int:
     if args.output is None:
         _note(args, f"not kept: pass --output to keep the {len(rows)} rows")
     elif len(rows):
         _note(args, f"wrote {len(rows)} rows to {write_rows(rows, args.output)}")
     else:
-        _note(args, f"no rows: {args.output} was not written")
+        # A script must not go on with what an earlier command left under that name.
+        print(f"whileai-hf: no rows are left, so {args.output} was not written", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _note(args: argparse.Namespace, text: str) -> None:

@@ -43,8 +43,11 @@ def _says_something(cell: Any) -> bool:
     )
 
 
-def drop_duplicates(pool: Pool) -> None:
-    """Rollouts that repeat an earlier one of their group: its tool calls, their results and the reply."""
+def drop_duplicates(pool: Pool, best: bool = False) -> None:
+    """
+    Rollouts that repeat another one of their group: its tool calls, their results and the reply. The earliest stays,
+    with `best` the one with the highest reward (a judge may have scored equal rollouts differently).
+    """
     replies = column_codes(pool.view, "final_text")
     normal: dict[str, int] = {}
     same = np.array([normal.setdefault(normal_reply(key), len(normal)) for key in replies.keys], dtype=np.int64)
@@ -52,6 +55,8 @@ def drop_duplicates(pool: Pool) -> None:
     joint = combine(pool.groups[candidates], same[replies.index[candidates]])
     # Most rollouts differ in the reply already: only the others have their steps decoded.
     candidates = candidates[np.bincount(joint)[joint] > 1]
+    if best:
+        candidates = candidates[np.argsort(-pool.rewards.values[candidates], kind="stable")]
     seen: dict[tuple[int, int, bytes], int] = {}
     copies = np.zeros(pool.kept.size, bool)
     steps = cells(pool.view, "steps", candidates)

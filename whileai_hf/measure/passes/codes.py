@@ -15,7 +15,7 @@ import pyarrow as pa
 from datasets import Dataset
 from numpy.typing import NDArray
 
-from whileai_hf.errors import DataError
+from whileai_hf.errors import DataError, MissingColumnError
 from whileai_hf.rows import RowView, task_keys
 from whileai_hf.rows.columns import arrow_column
 
@@ -139,10 +139,16 @@ def column_codes(view: RowView, name: str) -> Codes:
 def task_codes(view: RowView) -> Codes:
     """Codes of every row's task (`rows.task_key`)."""
     first = next((name for name in TASK_COLUMNS if view.has(name)), None)
-    column = None if first is None else arrow_of(view, first)
+    if first is None:
+        have = ", ".join(view.columns) or "none"
+        raise MissingColumnError(
+            f"the rows have none of the columns {', '.join(TASK_COLUMNS)} (columns: {have}), so nothing says which "
+            "rows belong to one task; name the task in one of them"
+        )
+    column = arrow_of(view, first)
     if column is not None and column.null_count == 0 and _plain(column):
         return encode_arrow(column)
-    return encode_values(task_keys(view), first or "prompt")
+    return encode_values(task_keys(view), first)
 
 
 def combine(*parts: IntArray) -> IntArray:

@@ -143,6 +143,19 @@ def test_a_thread_the_agent_starts():
         holder.join()
 
 
+def test_a_thread_that_outlives_its_rollout_does_not_write_into_the_next():
+    with ThreadPoolExecutor(1) as pool:
+        with activate(rollout(1)) as first:
+            assert pool.submit(create_then_get).result() == "ok"
+            assert pool.submit(create_then_get).result() == "ok"
+        with activate(rollout(2)) as second:
+            with pytest.raises(WorldError, match="has ended"):
+                pool.submit(create_then_get).result()
+            assert pool.submit(contextvars.copy_context().run, create_then_get).result() == "ok"
+            assert in_thread(create_then_get) == "ok"
+    assert len(first.session.writes) == 2 and len(second.session.writes) == 2
+
+
 def test_outside_any_rollout():
     own = world(TOOLS, known=["lost"], missing=["ORD-9"])
     assert own.call("get_order", order_id="ORD-1")["status"] == "ok"

@@ -179,6 +179,25 @@ def test_passed_and_failed_leave_the_unjudged_out() -> None:
         passes([{"n": 1}])
 
 
+@pytest.mark.parametrize("as_dataset", [True, False])
+def test_no_result_carries_what_only_a_judge_may_see(as_dataset: bool) -> None:
+    secret = {"reference": "s3cret"}
+    step = {"tool": "f", "result": {"privileged": secret, "status": "ok"}}
+    rows = [
+        {"n": n, "reward": n, "steps": [step], "mine": {"expected_calls": ["s3cret"], "k": 1}, "privileged": secret}
+        for n in (0, 1)
+    ]
+    data = open_rows(rows) if as_dataset else rows
+    judge = lambda row: {"reward": row["n"], "privileged": row["privileged"], "deep": [{"privileged": secret}]}  # noqa: E731
+    for result in (grade(data, judge), passes(data), failed_traces(data)):
+        found = list(view(result).rows())
+        assert "s3cret" not in json.dumps(found)
+        assert "privileged" not in result.column_names
+        assert found[0]["steps"] == [{"tool": "f", "result": {"status": "ok"}}]
+        assert found[0]["mine"] == {"k": 1}
+    assert [len(passes(data)), passes(data)["n"][0], failed_traces(data)["n"][0]] == [1, 1, 0]
+
+
 def test_an_unjudged_rollout_is_left_out_of_the_mean_of_its_group() -> None:
     symptom = case("O033")
     rewards = symptom["input"]["group_rewards"]

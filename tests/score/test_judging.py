@@ -99,6 +99,22 @@ def test_an_async_judge_that_raises_or_cancels_costs_its_row_only() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit])
+def test_a_judge_that_cancels_or_exits_costs_its_row_only(error: type[BaseException], concurrency: int) -> None:
+    def judge(row: dict[str, Any]) -> int:
+        if row["n"] == 1:
+            raise error
+        return 1
+
+    async def judge_async(row: dict[str, Any]) -> int:
+        return judge(row)
+
+    for each in (judge, judge_async):
+        verdicts = judge_rows(each, ROWS[:3], concurrency=concurrency)
+        assert [v.status.value for v in verdicts] == ["ok", "error", "ok"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
 def test_an_interrupt_is_not_a_verdict(concurrency: int) -> None:
     def judge(row: dict[str, Any]) -> int:
         if row["n"] == 3:

@@ -173,7 +173,38 @@ def test_privileged_columns_are_seen_but_not_passed_on() -> None:
     assert not {"privileged", "expected_calls"} & set(judged.column_names)
     kept = data.map(Score(ExactMatch(), keep_privileged=True), batched=True)
     assert kept["privileged"][:] == [{"reference": "42"}]
-    assert "privileged" not in Score(ExactMatch())(data[:])
+    assert Score(ExactMatch())(data[:])["privileged"] == [None]
+    for keep in (False, True):
+        row = next(iter(data.to_iterable_dataset().map(Score(ExactMatch(), keep_privileged=keep), batched=True)))
+        assert row["reward"] == 1.0
+        assert row["privileged"] == ({"reference": "42"} if keep else None)
+        assert bool(row["expected_calls"]) == keep
+
+
+def test_a_judge_that_changes_nested_values_changes_no_row() -> None:
+    def judge(row: dict[str, Any]) -> int:
+        count = len(row["tools"]) + len(row["steps"][0]["result"])
+        row["tools"].append({"name": "mine"})
+        row["steps"][0]["result"]["mine"] = 1
+        return count
+
+    rows = [{"steps": [{"tool": "f", "result": {"a": 1}}], "tools": [{"name": "f"}]} for _ in range(3)]
+    rows[1]["tools"] = rows[0]["tools"]
+    before = json.dumps(rows)
+    data = open_rows(rows)
+    batch = {name: [row[name] for row in rows] for name in rows[0]}
+    judged = [
+        plain(grade(rows, judge, concurrency=1)),
+        plain(grade(data, judge, concurrency=1)),
+        plain(data.map(Score(judge, concurrency=1), batched=True)),
+    ]
+    out = Score(judge, concurrency=1)(batch)
+    assert out["reward"] == [2.0] * 3
+    assert json.dumps(rows) == before
+    assert [{name: out[name][i] for name in rows[0]} for i in range(3)] == rows
+    for result in judged:
+        assert [{name: row[name] for name in rows[0]} for row in result] == rows
+        assert {row["reward"] for row in result} == {2.0}
 
 
 def test_columns_limit_what_the_judge_sees() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -92,23 +92,27 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
     return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)
 
 
-def _decoder(kind: pa.DataType) -> Callable[[pa.Array], list[Any]]:
+def _texts(array: pa.Array) -> list[str | None] | None:
+    """The JSON text of each cell, `None` for a column that holds no JSON."""
+    kind = array.type
     if isinstance(kind, pa.JsonType):
-        return _decode_json
+        return array.storage.to_pylist()  # type: ignore[no-any-return]
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and isinstance(kind.value_type, pa.JsonType):
-        return _decode_json_list
-    return _decode_plain
+        # One text per cell, not per element: parsing is quicker when it is not called for every message.
+        cells = array.cast(pa.list_(pa.string())).to_pylist()
+        return [None if cell is None else "[" + ",".join(cell) + "]" for cell in cells]
+    return None
 
 
-def _parse_all(texts: list[str | None]) -> list[Any]:
-    """Parses a run of cells; equal neighbours (the tools of one agent) are parsed once and shared."""
+def _parse_all(texts: list[str | None], share: bool) -> list[Any]:
+    """Parses a run of cells; with `share`, equal neighbours (the tools of one agent) are parsed once."""
     out: list[Any] = []
     last_text: str | None = None
     last: Any = None
     for text in texts:
         if text is None:
             out.append(None)
-        elif text == last_text:
+        elif share and text == last_text:
             out.append(last)
         else:
             last_text, last = text, loads(text)
@@ -116,39 +120,34 @@ def _parse_all(texts: list[str | None]) -> list[Any]:
     return out
 
 
-def _decode_json(array: pa.Array) -> list[Any]:
-    return _parse_all(array.storage.to_pylist())
-
-
-def _decode_json_list(array: pa.Array) -> list[Any]:
-    # One parse per cell, not per element: the elements are joined to one JSON array first.
-    cells = array.cast(pa.list_(pa.string())).to_pylist()
-    return _parse_all([None if cell is None else "[" + ",".join(cell) + "]" for cell in cells])
-
-
-def _decode_plain(array: pa.Array) -> list[Any]:
-    return list(array.to_pylist())
-
-
-def decode_column(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+def decode_column(column: pa.Array | pa.ChunkedArray, share: bool = True) -> list[Any]:
     """
     An Arrow column as Python values, JSON cells parsed.
 
-    Cells with equal text next to each other may be the same object: treat them as read-only.
+    Args:
+        column (`pyarrow.Array` or `pyarrow.ChunkedArray`):
+            The column.
+        share (`bool`, *optional*, defaults to `True`):
+            Let cells with equal text next to each other be one object. For readers that change nothing.
+
+    Returns:
+        `list`: One value per row.
     """
-    decode = _decoder(column.type)
     if isinstance(column, pa.ChunkedArray):
-        return [value for chunk in column.chunks for value in decode(chunk)]
-    return decode(column)
+        return [value for chunk in column.chunks for value in decode_column(chunk, share)]
+    texts = _texts(column)
+    return list(column.to_pylist()) if texts is None else _parse_all(texts, share)
 
 
-def decode_table(table: pa.Table, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of an Arrow table as dicts, [`READ_BATCH`] at a time."""
+def decode_table(
+    table: pa.Table, columns: Sequence[str] | None = None, share: bool = True
+) -> Iterator[dict[str, Any]]:
+    """The rows of an Arrow table as dicts, [`READ_BATCH`] at a time; `share` as in [`decode_column`]."""
     names = list(table.column_names if columns is None else columns)
     for start in range(0, table.num_rows, READ_BATCH):
         batch = table.slice(start, READ_BATCH)
         with _no_collection():
-            decoded = [decode_column(batch.column(name)) for name in names]
+            decoded = [decode_column(batch.column(name), share) for name in names]
         for values in zip(*decoded, strict=True):
             yield dict(zip(names, values, strict=True))
 

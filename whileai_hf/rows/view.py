@@ -80,13 +80,22 @@ class RowView:
             raise MissingColumnError(f"the rows have no column {name!r} (columns: {have}); {what_to_do}")
         return self.column(name)
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        """The rows as dicts in order; `columns` limits what is decoded."""
+    def rows(self, columns: Sequence[str] | None = None, share: bool = True) -> Iterator[Row]:
+        """
+        The rows as dicts in order.
+
+        Args:
+            columns (`Sequence[str]`, *optional*):
+                Limits what is decoded.
+            share (`bool`, *optional*, defaults to `True`):
+                Let decoded rows share equal cells. `False` for readers that may change a row; those of a list are
+                the caller's own either way.
+        """
         if isinstance(self.source, Dataset):
             source = self.source if columns is None else self.source.select_columns(list(columns))
-            yield from decode_table(arrow_table(source))
+            yield from decode_table(arrow_table(source), share=share)
         elif isinstance(self.source, pa.Table):
-            yield from decode_table(self.source, columns)
+            yield from decode_table(self.source, columns, share)
         elif columns is None:
             for row in self.source:
                 yield row if isinstance(row, dict) else dict(row)

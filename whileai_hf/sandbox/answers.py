@@ -13,7 +13,7 @@ from whileai_hf.sandbox.clock import NOW, now_in, offset
 from whileai_hf.sandbox.naming import word_set, words_of
 from whileai_hf.sandbox.outcomes import Outcome, refused
 from whileai_hf.sandbox.records import Shape, new_id
-from whileai_hf.sandbox.state import key_of
+from whileai_hf.sandbox.state import Key, clone, key_of
 from whileai_hf.sandbox.toolset import Profile
 from whileai_hf.sandbox.values import put_in_order
 
@@ -109,7 +109,7 @@ def fact(records: Records, profile: Profile, arguments: dict[str, Any]) -> Outco
     given = {name: value for name, value in arguments.items() if not isinstance(value, dict | list)}
     base = records.untouched(profile.entity, "/".join(map(str, given.values())) or profile.name)
     shape = records.toolset.shape(profile.entity)
-    data = {name: value for name, value in base.items() if name != shape.id_name}
+    data = {name: clone(value) for name, value in base.items() if name != shape.id_name}
     return Outcome({"status": "ok", "data": {**data, **given}})
 
 
@@ -159,8 +159,13 @@ def contents(records: Records, profile: Profile, arguments: dict[str, Any]) -> O
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for key, identifier in records.candidates(profile, arguments):
         data = records.row(key, identifier, shape.id_name)
-        if not wanted or _matches(data, wanted):
+        if key not in records.state.gone and (not wanted or _matches(data, wanted)):
             found[key] = data
+    for key, identifier in list(records.standing(entity)):
+        if key not in found:
+            data = records.listed(key, identifier, shape.id_name)
+            if _fits(profile, arguments, key, data) and (not wanted or _matches(data, wanted)):
+                found[key] = data
     if not records.hides(wanted):
         for identifier, base in _hits(records, profile, arguments, query):
             key = key_of(entity, identifier)
@@ -179,6 +184,25 @@ def _query(profile: Profile, arguments: dict[str, Any]) -> str:
         if isinstance(value, str) and name not in profile.id_names and _QUERY_WORDS.intersection(words_of(name)):
             return value.strip()
     return ""
+
+
+def _fits(profile: Profile, arguments: dict[str, Any], key: Key, data: dict[str, Any]) -> bool:
+    """Whether a record lies in what is being listed and has the values the call narrows the list down to."""
+    values = {
+        str(one).casefold() for value in data.values() for one in (value if isinstance(value, list) else [value])
+    }
+    for name, value in arguments.items():
+        wanted = str(value).casefold()
+        if name in profile.id_names:
+            if wanted not in values and not key[1].startswith(wanted.rstrip("/") + "/"):
+                return False
+            continue
+        narrows = (
+            name in data and isinstance(value, str | int | float) and not _QUERY_WORDS.intersection(words_of(name))
+        )
+        if narrows and str(data[name]).casefold() != wanted:
+            return False
+    return True
 
 
 def _matches(data: Any, query: str) -> bool:

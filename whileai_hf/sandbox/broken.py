@@ -8,6 +8,7 @@ from whileai_hf.rows import dumps
 from whileai_hf.rows.rng import rng
 from whileai_hf.sandbox.outcomes import Outcome, Reply
 from whileai_hf.sandbox.state import Change
+from whileai_hf.sandbox.toolset import Profile
 
 
 # Seconds a rate limit asks to wait; no clock runs, the number is what a caller sees.
@@ -28,12 +29,31 @@ _ERRORS: dict[str, Reply] = {
 }
 
 
-def error_reply(kind: str, what: str) -> Reply:
-    """The explicit error of a kind of fault; `what` names the record when the call names one."""
-    reply = dict(_ERRORS[kind])
-    if kind == "not_found" and what:
-        reply["error"] = f"no record found for {what}"
-    return reply
+def error_reply(kind: str) -> Reply:
+    """The explicit error of a kind of fault."""
+    return dict(_ERRORS[kind])
+
+
+def absent_reply(profile: Profile, arguments: dict[str, Any]) -> Reply:
+    """What the call would get if nothing were there: the words of a real refusal, or a list without records."""
+    if profile.kind == "contents":
+        return {"status": "ok", "data": [], "count": 0}
+    item = profile.ids[0] if profile.ids else None
+    value = arguments.get(item.name) if item is not None else None
+    if item is None or value is None:
+        return {"status": "not_found", "error": "nothing found"}
+    if isinstance(value, list):
+        return {"status": "not_found", "error": f"no {item.entity} found for {', '.join(map(str, value))}"}
+    return {"status": "not_found", "error": f"no {item.entity} found for {item.name} {value!r}"}
+
+
+def stale_reply(reply: Reply, seed: int) -> Reply:
+    """An answer out of an earlier state, with its age."""
+    return {**reply, "as_of": _age(seed)}
+
+
+def _age(seed: int) -> str:
+    return f"{rng(seed, 'stale').integer(2, 9)} days ago"
 
 
 def wrong_reply(kind: str, outcome: Outcome, seed: int, before: dict[str, Any] | None) -> Reply:
@@ -48,8 +68,7 @@ def wrong_reply(kind: str, outcome: Outcome, seed: int, before: dict[str, Any] |
 
 def _stale(reply: Reply, seed: int, before: dict[str, Any] | None) -> Reply:
     """An older state: what the record was before the write, or numbers and states of some days ago."""
-    days = rng(seed, "stale").integer(2, 9)
-    as_of = f"{days} days ago"
+    as_of = _age(seed)
     data = reply.get("data")
     if before is not None:
         return {"status": "ok", "data": before, "as_of": as_of}

@@ -2,12 +2,14 @@
 
 Engine tasks and threads run each rollout in a context of its own, so that a module-level world finds the right
 session. A thread an agent starts itself sees an empty context; then the only active rollout is meant, and with
-several the caller has to say which.
+several the caller has to say which. Such a thread belongs to that rollout for good: when it outlives it, its calls are
+refused rather than written into the next one.
 """
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -69,6 +71,15 @@ _active: dict[int, tuple[ActiveRollout, int]] = {}
 _active_lock = threading.Lock()
 
 
+class _Thread(threading.local):
+    """The rollout a thread without a context was first taken to belong to."""
+
+    first: weakref.ref[ActiveRollout] | None = None
+
+
+_thread = _Thread()
+
+
 @contextmanager
 def activate(rollout: ActiveRollout) -> Iterator[ActiveRollout]:
     """
@@ -103,7 +114,8 @@ def find_rollout() -> ActiveRollout | None:
     The rollout a call belongs to, `None` outside any.
 
     Raises:
-        [`~whileai_hf.errors.WorldError`]: If several are active and the context names none.
+        [`~whileai_hf.errors.WorldError`]: If several are active and the context names none, or if the thread called
+            before for a rollout that has ended.
     """
     rollout = _current.get()
     if rollout is not None:
@@ -116,7 +128,17 @@ def find_rollout() -> ActiveRollout | None:
             "start the thread with contextvars.copy_context().run(...), or take current_rollout() in the agent and "
             "use `with activate(rollout):` in the thread."
         )
-    return active[0] if active else None
+    if not active:
+        return None
+    if _thread.first is None:
+        _thread.first = weakref.ref(active[0])
+    elif _thread.first() is not active[0]:
+        raise WorldError(
+            "a tool was called from a thread whose earlier calls belong to a rollout that has ended; end the thread "
+            "with its rollout, or say which one is meant with contextvars.copy_context().run(...) or "
+            "`with activate(rollout):` in the thread."
+        )
+    return active[0]
 
 
 def current_rollout() -> ActiveRollout:

@@ -191,6 +191,10 @@ class Breaker:
         self._lines = {tool: _Line(entry) for tool, entry in plan.items()}
         self.fired: list[dict[str, Any]] = []
 
+    def plans(self, kind: str) -> bool:
+        """Whether a fault of this kind is planned for any tool."""
+        return any(line.entry["kind"] == kind for line in self._lines.values())
+
     def due(self, tool: str, call: int, overall: int) -> dict[str, Any] | None:
         """The fault that is on for the `call`-th call of `tool` (the `overall`-th of all), or `None`."""
         line = self._line(tool)

@@ -8,6 +8,7 @@ none, an id out of the blue exists by a coin of the seed, because such an agent 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -53,9 +54,14 @@ def names_an_id(ask: str) -> bool:
 
     ```
     """
-    if _PATH_OR_URL.search(ask):
-        return True
-    return any(not _ORDINAL.fullmatch(match.group(0)) for match in _ID_TOKEN.finditer(ask))
+    return _PATH_OR_URL.search(ask) is not None or any(True for _ in id_tokens(ask))
+
+
+def id_tokens(ask: str) -> Iterator[tuple[int, str]]:
+    """The ids a text names, with where they stand; paths and addresses are none of them."""
+    for match in _ID_TOKEN.finditer(ask):
+        if not _ORDINAL.fullmatch(match.group(0)):
+            yield match.start(), match.group(0)
 
 
 def mentions(text: str, wanted: str) -> bool:

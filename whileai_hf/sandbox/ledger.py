@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whileai_hf.rows.rng import rng, unit
+from whileai_hf.sandbox.asked import asked_for
 from whileai_hf.sandbox.effects import SETTING_VERBS, IdParameter
 from whileai_hf.sandbox.knowledge import ACTED_ON, DUPLICATED, MISSING, PARTIAL, Knowledge, Premise, mentions
 from whileai_hf.sandbox.naming import participle
@@ -162,6 +163,34 @@ class Records:
                 yield key, identifier
         if parents:
             yield from self._added(profile, parents)
+
+    def standing(self, entity: str) -> Iterator[tuple[Key, Any]]:
+        """Records of before this rollout that a list must not overlook: those it updated and those the ask names."""
+        for key, identifier in self.state.updated.items():
+            # A setting without an id is kept under its tool's name.
+            if key in self.state.fields and self._belongs(key, entity) and identifier not in self.toolset.profiles:
+                yield key, identifier
+        if self._premise.ask:
+            shape = self.toolset.shape(entity)
+            for identifier in asked_for(self.toolset, self._premise.ask, entity, self.knowledge.focus):
+                item = self._reader(entity)[1] or IdParameter(shape.id_name, entity, False, True, "code")
+                if self.exists(item, identifier, main=True):
+                    yield self.resolve(item, identifier), identifier
+
+    def _reader(self, entity: str) -> tuple[Profile | None, IdParameter | None]:
+        """A tool that takes one id of `entity` first, and that parameter."""
+        for profile in self.toolset.profiles.values():
+            if profile.ids and profile.ids[0].entity == entity and not profile.ids[0].many:
+                return profile, profile.ids[0]
+        return None, None
+
+    def listed(self, key: Key, identifier: Any, id_name: str) -> dict[str, Any]:
+        """A record in a list: what reading it shows."""
+        profile, item = self._reader(key[0])
+        if key in self.state.created or profile is None or item is None:
+            return self.row(key, identifier, id_name)
+        data = self.view(profile, item, identifier, key)
+        return data if id_name in data else {id_name: identifier, **data}
 
     def _belongs(self, key: Key, entity: str) -> bool:
         return key[0] == entity or {key[0], entity} == {"file", "entry"} or {key[0], entity} == {"node", "entity"}

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError, WorldError
 from whileai_hf.rows import canonical, loads
 from whileai_hf.sandbox import answers, writes
-from whileai_hf.sandbox.broken import error_reply, half_of, silent_reply, wrong_reply
+from whileai_hf.sandbox.broken import absent_reply, error_reply, half_of, silent_reply, stale_reply, wrong_reply
 from whileai_hf.sandbox.faults import FAULT_KINDS, Breaker, validate_faults
 from whileai_hf.sandbox.knowledge import UNSPECIFIED, WORLD_STATES, Premise
 from whileai_hf.sandbox.ledger import Records
 from whileai_hf.sandbox.outcomes import Outcome, refused
 from whileai_hf.sandbox.placeholders import placeholder_in
-from whileai_hf.sandbox.state import Key, key_of
+from whileai_hf.sandbox.state import Key, Snapshot, clone, key_of
 from whileai_hf.sandbox.toolset import Profile, Toolset, toolset_of
 
 
 Execute = Callable[[str, dict[str, Any]], Any]
 
+# Writes a stale answer may look back over.
+_LOOK_BACK = 16
 _NO_IDS: frozenset[str] = frozenset()
 _SIMPLE: dict[str, Callable[[Profile, dict[str, Any]], Outcome]] = {
     "note": answers.note,
@@ -63,7 +67,8 @@ class Session:
             A fault plan, see [`fault_plan`].
         execute (`Callable`, *optional*):
             `(tool, arguments) -> result`: answers every call instead of this world. Faults do not apply. A result
-            that is no dict comes back as `{"status": "ok", "result": ...}`, an exception as `{"status": "error"}`.
+            that is no dict comes back as `{"status": "ok", "result": ...}`, an exception as `{"status": "error"}`,
+            and so does an awaitable: a session answers synchronously.
         target (`str`, *optional*):
             The tool the situation is about, which says what "already acted on" means.
 
@@ -86,7 +91,7 @@ class Session:
     ```
     """
 
-    __slots__ = ("_breaker", "_counts", "_execute", "_lock", "_overall", "_records", "_toolset")
+    __slots__ = ("_breaker", "_counts", "_execute", "_lock", "_overall", "_past", "_records", "_toolset")
 
     def __init__(
         self,
@@ -120,6 +125,10 @@ class Session:
         self._execute = execute
         self._counts: dict[str, int] = {}
         self._overall = 0
+        # States before writes, with the number of writes then; kept only when an answer may have to be stale.
+        self._past: deque[tuple[Snapshot, int]] | None = None
+        if faults and self._breaker.plans("stale_result"):
+            self._past = deque(maxlen=_LOOK_BACK)
         self._lock = threading.Lock()
 
     @classmethod
@@ -157,12 +166,13 @@ class Session:
     @property
     def fired(self) -> list[dict[str, Any]]:
         """Faults that fired, `{"tool", "kind", "call"}`; `call` counts the calls of that tool from 1."""
-        return list(self._breaker.fired)
+        return [dict(fault) for fault in self._breaker.fired]
 
     @property
     def writes(self) -> list[dict[str, Any]]:
-        """Calls that took effect, `{"tool", "arguments", "call"}`, in the order they did."""
-        return list(self._records.writes)
+        """Calls that took effect, `{"tool", "arguments", "call"}`, in the order they did; a copy."""
+        with self._lock:
+            return [clone(write) for write in self._records.writes]
 
     def state_digest(self) -> str:
         """A fingerprint of what the writes left behind; equal for equal ends, whatever was read on the way."""
@@ -209,18 +219,25 @@ class Session:
             return {"status": "invalid_arguments", "error": "arguments must be an object of named values"}
         with self._lock:
             count = self._counts[tool] = self._counts.get(tool, 0) + 1
+        profile = self._toolset.profiles.get(tool)
+        writing = profile is not None and profile.effect in ("create", "update", "delete")
+        # Before the call: the caller's world may change what it is given.
+        asked = clone(given) if writing else given
         try:
             # Outside the lock: the caller's world may be slow and answer in parallel.
             result = execute(tool, given)
         except Exception as error:  # a tool that raises is an answer the agent has to deal with
             return {"status": "error", "error": f"{type(error).__name__}: {error}"}
+        if inspect.isawaitable(result):
+            if inspect.iscoroutine(result):
+                result.close()
+            return {"status": "error", "error": "execute returned a coroutine; pass a sync function"}
         reply = canonical(result)
         if not isinstance(reply, dict):
             reply = {"status": "ok", "result": reply}
-        profile = self._toolset.profiles.get(tool)
-        if profile is not None and profile.effect in ("create", "update", "delete") and "error" not in reply:
+        if writing and "error" not in reply:
             with self._lock:
-                self._records.writes.append({"tool": tool, "arguments": given, "call": count})
+                self._records.writes.append({"tool": tool, "arguments": asked, "call": count})
         return reply
 
     def _answer(self, profile: Profile, arguments: Any) -> Outcome:
@@ -259,20 +276,22 @@ class Session:
     def _commit(self, profile: Profile, arguments: Any, count: int, outcome: Outcome) -> None:
         """Make an outcome's writes and let reads end the faults that last until then."""
         if outcome.changes:
+            if self._past is not None:
+                self._past.append((self._records.state.snapshot(), len(self._records.writes)))
             for change in outcome.changes:
                 self._records.state.apply(change)
-            self._records.writes.append({"tool": profile.name, "arguments": arguments, "call": count})
+            # The reply may share parts of the arguments, and the reply is the caller's to change.
+            self._records.writes.append({"tool": profile.name, "arguments": clone(arguments), "call": count})
         elif profile.effect == "read" and outcome.reply.get("status") in ("ok", "not_found"):
             self._breaker.read(outcome.records)
 
     def _broken(self, profile: Profile, arguments: Any, count: int, fault: dict[str, Any]) -> dict[str, Any]:
         """The reply under a fault; a wrong reply needs a call that would have worked, so it waits for one."""
         kind, ran, seen = fault["kind"], fault["ran"], fault["seen"]
-        if FAULT_KINDS[kind].writes_only and profile.effect == "read" and seen == "wrong":
-            return self._sound(profile, arguments, count)
         before = self._before(profile, arguments) if kind == "stale_result" else None
         outcome = self._answer(profile, arguments)
-        if seen != "error" and not outcome.succeeded:
+        stale = self._stale(profile, arguments, outcome) if kind == "stale_result" and seen == "wrong" else None
+        if not _applies(kind, profile, outcome) or (seen != "error" and not outcome.succeeded and stale is None):
             self._commit(profile, arguments, count, outcome)
             return outcome.reply
         record = outcome.records[0] if outcome.records else self._named(profile, arguments)
@@ -284,18 +303,34 @@ class Session:
         if profile.effect == "read" and record is not None:
             self._breaker.read((record,))
         if seen == "error":
-            return error_reply(kind, "")
+            return error_reply(kind)
         if seen == "silence":
             return silent_reply()
         if kind == "not_found":
-            return error_reply(kind, str(record[1]) if record else "")
+            return absent_reply(profile, arguments)
+        if stale is not None:
+            return stale_reply(stale, self._records.seed)
         return wrong_reply(kind, outcome, self._records.seed, before if outcome.changes else None)
 
-    def _sound(self, profile: Profile, arguments: Any, count: int) -> dict[str, Any]:
-        """The answer of a call the planned fault has nothing to say about."""
-        outcome = self._answer(profile, arguments)
-        self._commit(profile, arguments, count, outcome)
-        return outcome.reply
+    def _stale(self, profile: Profile, arguments: Any, outcome: Outcome) -> dict[str, Any] | None:
+        """
+        What a read would have been answered before this rollout's last write that made a difference to it.
+
+        A record created since is not there yet, a deleted one still is. `None` when no write matters to the answer.
+        """
+        if not self._past or profile.effect != "read":
+            return None
+        writes = self._records.writes
+        for past, count in reversed(self._past):
+            with self._records.state.looking_back(past):
+                self._records.writes = writes[:count]
+                try:
+                    earlier = self._answer(profile, arguments).reply
+                finally:
+                    self._records.writes = writes
+            if earlier != outcome.reply:
+                return earlier
+        return None
 
     def _named(self, profile: Profile, arguments: Any) -> Key | None:
         if not profile.ids or not isinstance(arguments, dict):
@@ -310,6 +345,13 @@ class Session:
             return None
         shape = self._toolset.shape(key[0])
         return self._records.row(key, arguments[profile.ids[0].name], shape.id_name)
+
+
+def _applies(kind: str, profile: Profile, outcome: Outcome) -> bool:
+    """Whether a kind of fault means something for this call: a lost write needs one, and a new record no search."""
+    if FAULT_KINDS[kind].writes_only:
+        return bool(outcome.changes)
+    return kind != "not_found" or profile.effect != "create"
 
 
 def _read_arguments(arguments: Any) -> Any:

@@ -5,6 +5,8 @@ Only differences are kept. A record nobody wrote to is rebuilt from the seed, so
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +52,16 @@ class Change:
     done: str = ""
 
 
+@dataclass
+class Snapshot:
+    """The differences a rollout had made by some time."""
+
+    fields: dict[Key, dict[str, Any]]
+    created: dict[Key, Any]
+    gone: set[Key]
+    done: dict[Key, set[str]]
+
+
 class State:
     """The differences one rollout made. Not thread-safe; the session holds its lock around every use."""
 
@@ -60,6 +72,8 @@ class State:
         self.done: dict[Key, set[str]] = {}
         self.shown: dict[Key, dict[str, Any]] = {}
         self.known: set[Key] = set()
+        # The ids of updated records as they were given; keys are case-folded.
+        self.updated: dict[Key, Any] = {}
 
     def apply(self, change: Change) -> None:
         """Make a write happen."""
@@ -73,9 +87,32 @@ class State:
             self.gone.discard(key)
             self.created[key] = change.identifier
             self.known.add(key)
+        else:
+            self.updated.setdefault(key, change.identifier)
         if change.done:
             self.done.setdefault(key, set()).add(change.done)
-        self.fields.setdefault(key, {}).update(change.fields)
+        # A copy: the reply of the same call shows the same values and is the caller's to change.
+        self.fields.setdefault(key, {}).update(clone(change.fields))
+
+    def snapshot(self) -> Snapshot:
+        """What the writes left behind so far, to look back at."""
+        fields = {key: dict(values) for key, values in self.fields.items()}
+        return Snapshot(
+            fields, dict(self.created), set(self.gone), {key: set(verbs) for key, verbs in self.done.items()}
+        )
+
+    @contextmanager
+    def looking_back(self, past: Snapshot) -> Iterator[None]:
+        """Be in an earlier state for a while. What is learnt meanwhile, such as ids a list names, stays known."""
+        now = (self.fields, self.created, self.gone, self.done, self.known)
+        self.fields, self.created, self.gone, self.done = past.fields, past.created, past.gone, past.done
+        self.known = self.known - (now[1].keys() - past.created.keys())
+        try:
+            yield
+        finally:
+            learnt = self.known
+            self.fields, self.created, self.gone, self.done, self.known = now
+            self.known |= learnt
 
     def holding(self, value: Any) -> Key | None:
         """The record created here that `value` names: by its id, or as a value it was created with."""

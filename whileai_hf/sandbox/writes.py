@@ -12,7 +12,7 @@ from whileai_hf.sandbox.ledger import Records
 from whileai_hf.sandbox.naming import participle, singular, word_set
 from whileai_hf.sandbox.outcomes import Outcome, refused
 from whileai_hf.sandbox.records import new_id
-from whileai_hf.sandbox.state import Change, Key, key_of
+from whileai_hf.sandbox.state import Change, Key, clone, key_of
 from whileai_hf.sandbox.toolset import Profile
 
 
@@ -214,7 +214,7 @@ def _edited(text: str, edits: list[Any]) -> str:
 def _nameless(records: Records, profile: Profile, arguments: dict[str, Any]) -> Outcome:
     """A change to a setting, or to records that are named inside the arguments."""
     key = key_of(profile.entity, profile.name)
-    before = records.state.fields.get(key, {})
+    before = clone(records.state.fields.get(key, {}))
     if profile.effect == "delete":
         entry = Change(key, profile.name, dict(arguments), done=profile.verb)
         return Outcome({"status": "deleted", "data": arguments}, [entry], (key,))

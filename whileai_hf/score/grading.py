@@ -20,10 +20,11 @@ from whileai_hf.rows.features import known_features
 from whileai_hf.rows.view import Source
 from whileai_hf.score.judging import Judge
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns
-from whileai_hf.score.lanes import Row
+from whileai_hf.score.lanes import Row, own
 from whileai_hf.score.privileged import find_secrets, with_secrets
 from whileai_hf.score.reporting import unjudged_warning
 from whileai_hf.score.scorer import Score
+from whileai_hf.score.scrubbing import without_privileged
 
 
 logger = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ def grade(
     warning = unjudged_warning(values)
     if warning:
         logger.warning(warning)
-    return _with_judgment(rows, judgment_columns(values))
+    return without_privileged(_with_judgment(rows, judgment_columns(values)))
 
 
 def run_judge(
@@ -132,11 +133,16 @@ def run_judge(
 
 
 def _judged_rows(score: Score, rows: RowView, tasks: Source | None) -> Iterator[Row]:
-    """The rows as the judge sees them: copies, so that a key a judge adds stays with it."""
+    """
+    The rows as the judge sees them: its own to the bottom, so that what it changes stays with it. Those of a Dataset
+    are decoded for it alone, those of a list are the caller's and copied.
+    """
+    decoded = isinstance(rows.source, Dataset)
     names = None if score.columns is None else score.reads(rows.columns)
     secrets = find_secrets(rows, tasks)
-    for row, extra in zip(rows.rows(names), secrets, strict=True):
-        yield with_secrets(row, extra, override=tasks is not None)
+    for row, extra in zip(rows.rows(names, share=False), secrets, strict=True):
+        seen = with_secrets(row, own(extra), override=tasks is not None)
+        yield seen if decoded else own(seen)
 
 
 def _with_judgment(rows: RowView, judgment: dict[str, Any]) -> Dataset:

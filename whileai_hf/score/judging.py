@@ -6,6 +6,7 @@ time without a timeout runs in the calling thread, where it costs nothing extra.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import types
@@ -25,6 +26,9 @@ Judge = Callable[[Row], Any]
 DEFAULT_CONCURRENCY = 8
 # Answers that are certainly not awaitable, which spares the question for nearly every row.
 _PLAIN = frozenset({dict, int, float, bool, type(None), Verdict})
+# Not exceptions by class, yet from a blocking judge they are its own affair: a cancelled call of its client, an exit
+# in a library. Only an interrupt is meant for the caller.
+_NOT_THE_CALLERS = (asyncio.CancelledError, SystemExit)
 # Rows between two updates of the progress bar when judging in the calling thread.
 _TICK_ROWS = 1000
 
@@ -78,7 +82,7 @@ def _call(judge: Judge, row: Row) -> Verdict:
         if type(raw) not in _PLAIN and inspect.isawaitable(raw):
             raw = wait_for(raw)
         return verdict(raw)
-    except Exception as error:  # whatever a judge raises is a verdict on the row: status "error"
+    except (Exception, *_NOT_THE_CALLERS) as error:  # whatever a judge raises is a verdict on the row: status "error"
         return failed(error)
 
 
@@ -87,7 +91,7 @@ async def _call_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdi
         return skipped
     try:
         return verdict(await judge(row))
-    except Exception as error:  # whatever a judge raises is a verdict on the row: status "error"
+    except (Exception, SystemExit) as error:  # whatever a judge raises is a verdict on the row: status "error"
         return failed(error)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from whileai_hf.rows import dumps
+from whileai_hf.rows import dumps, scrub
 from whileai_hf.rows.columns import encode_column, json_array
 from whileai_hf.rows.features import judgment_features
 from whileai_hf.score.verdicts import Verdict
@@ -75,7 +75,9 @@ def judgment_values(
         "reason": [verdict.reason for verdict in verdicts],
         "judge_name": [judge] * len(verdicts),
         "judge_status": [verdict.status.value for verdict in verdicts],
-        "judge_meta": [{**verdict.meta, **known} if verdict.meta else known or None for verdict in verdicts],
+        "judge_meta": [
+            {**scrub(verdict.meta), **known} or None if verdict.meta else known or None for verdict in verdicts
+        ],
         "failure_class": [verdict.failure_class for verdict in verdicts],
         "markers": [_merged(old, verdict.markers) or None for old, verdict in zip(markers, verdicts, strict=True)],
         "lineage": _stamped(lineage, stamp),

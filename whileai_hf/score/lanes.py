@@ -22,6 +22,18 @@ from whileai_hf.score.verdicts import Verdict, failed, overdue
 Row = dict[str, Any]
 Progress = Callable[[int], None]
 
+
+def own(value: Any) -> Any:
+    """A copy of JSON values down to the bottom; rows share cells, so a judge that changes one would change others."""
+    if type(value) is dict:
+        return {key: own(item) if type(item) in _NESTED else item for key, item in value.items()}
+    if type(value) is list:
+        return [own(item) if type(item) in _NESTED else item for item in value]
+    return value
+
+
+# The containers JSON values are made of.
+_NESTED = frozenset({dict, list})
 # Seconds between two updates of the progress bar.
 _TICK = 0.1
 # Abandoned calls that may hang at the same time; each one keeps a thread, so there has to be an end.

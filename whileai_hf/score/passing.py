@@ -6,6 +6,7 @@ from datasets import Dataset
 
 from whileai_hf.rows import open_rows, select_rows, view
 from whileai_hf.rows.view import Source
+from whileai_hf.score.scrubbing import without_privileged
 from whileai_hf.score.verdicts import as_number
 
 
@@ -18,7 +19,7 @@ def _pick(data: Source, passed: bool) -> Dataset:
     rewards = [as_number(value) for value in rows.require("reward", "grade them first: grade(data, judge=...)")]
     picked = [i for i, reward in enumerate(rewards) if reward is not None and (reward >= PASS_REWARD) == passed]
     # An empty pick of a list would have no columns, so the list becomes a Dataset first.
-    return select_rows(rows, picked) if picked else open_rows(data).select([])
+    return without_privileged(select_rows(rows, picked) if picked else open_rows(data).select([]))
 
 
 def passes(data: Source) -> Dataset:

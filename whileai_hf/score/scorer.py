@@ -21,7 +21,7 @@ from whileai_hf.rows import RowView, canonical
 from whileai_hf.score.hashing import UnhashableError, fingerprint
 from whileai_hf.score.judging import Judge, judge_name, judge_rows
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns, judgment_values
-from whileai_hf.score.lanes import Progress, Row
+from whileai_hf.score.lanes import Progress, Row, own
 from whileai_hf.score.verdicts import Verdict
 from whileai_hf.score.verify.base import Verifier
 
@@ -97,7 +97,7 @@ class Score:
 
         Returns:
             `pyarrow.Table` for a batch of `Dataset.map` or a table, `dict[str, list]` for a plain mapping: the input
-            columns, less the privileged ones, and those of the judgment.
+            columns and those of the judgment. The privileged ones are left out of a table and emptied in a mapping.
         """
         if isinstance(batch, LazyBatch):
             return self._judge_table(batch.pa_table)
@@ -126,8 +126,7 @@ class Score:
 
     def _judge_table(self, table: pa.Table) -> pa.Table:
         view = RowView(table)
-        # A shallow copy per row: a judge that adds a key must not change what is written.
-        verdicts = self.verdicts(view.rows(self.reads(view.columns)))
+        verdicts = self.verdicts(view.rows(self.reads(view.columns), share=False))
         columns = judgment_columns(self.values(verdicts, view.column("markers"), view.column("lineage")))
         if not self.keep_privileged:
             table = table.drop_columns([name for name in PRIVILEGED_COLUMNS if name in table.column_names])
@@ -145,11 +144,12 @@ class Score:
             raise DataError(f"the columns of the batch have {sorted(lengths)} rows; expected one length for all")
         count = lengths.pop() if lengths else 0
         names = self.reads(list(columns))
-        rows = ({name: columns[name][index] for name in names} for index in range(count))
+        rows = (own({name: columns[name][index] for name in names}) for index in range(count))
         none = [None] * count
         values = self.values(self.verdicts(rows), columns.get("markers", none), columns.get("lineage", none))
         dropped = () if self.keep_privileged else PRIVILEGED_COLUMNS
-        return {**{name: column for name, column in columns.items() if name not in dropped}, **values}
+        # A stream merges its input columns into what comes back, so one that is left out would stay: it is emptied.
+        return {**{name: none if name in dropped else column for name, column in columns.items()}, **values}
 
     def content_hash(self) -> str:
         """

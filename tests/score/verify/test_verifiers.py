@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.rows import open_rows
 from whileai_hf.score import Score, grade, verdict
 from whileai_hf.score.verify import (
     All,
@@ -68,6 +69,21 @@ def test_a_missing_gold_answer_is_unjudged_never_zero(row: dict[str, Any], field
         read = verdict(judge({"final_text": "42", **row}))
         assert (read.reward, read.status) == (None, "missing_reward")
         assert "no gold answer" in (read.reason or "")
+
+
+def test_the_description_of_the_template_writer_is_no_gold() -> None:
+    text = "get_order answers for ORD-1 and the reply reports the status."
+    row = {"final_text": text, "writer_model": "template", "privileged": {"reference": text}}
+    other = {**row, "answer": "shipped"}
+    for judge in (ExactMatch(), Includes(), All(ExactMatch(), Includes())):
+        read = [grade([each], judge)[0] for each in (row, other, {**row, "writer_model": "pinned"})]
+        assert [item["reward"] for item in read] == [None, 0.0, 1.0]
+        assert "describes a right run" in read[0]["reason"]
+    read = grade([row], ExactMatch())[0]
+    assert read["judge_status"] == "missing_reward"
+    mapped = open_rows([row]).map(Score(ExactMatch()), batched=True)
+    assert mapped["reward"][:] == [None]
+    assert ExactMatch(field="privileged.reference")(row)["reward"] == 1.0
 
 
 def test_a_row_without_a_reply_column_is_unjudged() -> None:

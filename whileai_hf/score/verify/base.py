@@ -24,8 +24,8 @@ class Verifier(ABC):
     Args:
         field (`str`, *optional*):
             Where the gold answer is, as a dotted path into the row (`"task.answer"`). Without it: the row's
-            `privileged.reference`, else its first filled column of `answer`, `target`, `reference`, `gold`, `label`,
-            `solution`.
+            `privileged.reference` (unless the template writer made the task: then it is a description), else its
+            first filled column of `answer`, `target`, `reference`, `gold`, `label`, `solution`.
         name (`str`, *optional*):
             Name in `judge_name` and in the markers of a composition; the class's own by default.
 
@@ -107,7 +107,7 @@ class Verifier(ABC):
             return ["final_text"]
         if self.field is not None:
             return ["final_text", self.field.partition(".")[0]]
-        return ["final_text", "privileged", *GOLD_COLUMNS]
+        return ["final_text", "writer_model", "privileged", *GOLD_COLUMNS]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(name={self.name!r})"

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 # Flat columns that hold gold answers in public datasets, in the order they are tried.
 GOLD_COLUMNS = ("answer", "target", "reference", "gold", "label", "solution")
+# Of a task with this `writer_model` the privileged reference says in words what a right run does. It is written for a
+# judge that reads: no reply equals it, and one that contains it has leaked it.
+DESCRIBING_WRITER = "template"
 
 
 class Gold(NamedTuple):
@@ -20,6 +23,9 @@ class Gold(NamedTuple):
 def find_gold(row: Mapping[str, Any], field: str | None = None) -> Gold:
     """
     The gold answer of a row.
+
+    The `privileged.reference` of a task from the template writer describes a right run and is no answer, so only the
+    other gold columns count there. A `field` is taken at its word.
 
     Args:
         row (`Mapping`):
@@ -41,11 +47,17 @@ def find_gold(row: Mapping[str, Any], field: str | None = None) -> Gold:
         value = row[field] if field in row else _follow(row, field)
         return Gold(value, f"no gold answer: the row has nothing at {field!r}" if _absent(value) else None)
     privileged = row.get("privileged")
+    described = False
     if isinstance(privileged, Mapping) and not _absent(privileged.get("reference")):
-        return Gold(privileged["reference"])
+        described = row.get("writer_model") == DESCRIBING_WRITER
+        if not described:
+            return Gold(privileged["reference"])
     for name in GOLD_COLUMNS:
         if not _absent(row.get(name)):
             return Gold(row[name])
+    if described:
+        what = "privileged.reference describes a right run for a judge and is no answer to compare with"
+        return Gold(None, f"no gold answer: {what}; pass field=, or use a judge that reads it")
     where = f"no privileged.reference and none of {', '.join(GOLD_COLUMNS)}"
     return Gold(None, f"no gold answer: the row has {where}; pass field= or tasks=")
 

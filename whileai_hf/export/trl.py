@@ -8,7 +8,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
 from whileai_hf.export.prompts import make_prompts
 from whileai_hf.export.report import Export, describe
 from whileai_hf.export.sft import make_sft
@@ -18,6 +18,9 @@ from whileai_hf.rows.view import Source
 
 
 logger = logging.getLogger(__name__)
+
+# Columns that hold what was said; rows need one of them.
+_CONVERSATION = ("messages", "prompt", "steps", "final_text")
 
 _KINDS: dict[str, Callable[[RowView, ToolReader, str | None], Export]] = {"sft": make_sft, "grpo": make_prompts}
 
@@ -79,6 +82,11 @@ def to_trl(data: Source | RowView, kind: str, *, tools: Any = None, system_promp
     if system_prompt is not None and not isinstance(system_prompt, str):
         raise ConfigurationError(f"system_prompt is {system_prompt!r:.60}; pass text, or leave it out")
     rows = view(data)
+    if not any(rows.has(name) for name in _CONVERSATION):
+        have = ", ".join(rows.columns) or "none"
+        raise MissingColumnError(
+            f"the rows hold no conversation (columns: {have}); to_trl reads messages, or prompt, steps and final_text"
+        )
     export = _KINDS[kind](rows, ToolReader(tools), system_prompt)
     report = export.report(kind, len(rows))
     if not report.n_rows:

@@ -31,7 +31,7 @@ def select_completions(pool: Pool, config: SelectionConfig) -> IntArray:
     """
     drop_ungraded(pool)
     drop_unusable(pool)
-    drop_duplicates(pool, best=True)
+    drop_duplicates(pool, best=not config.select.startswith("random"))
     if config.truncated == "drop":
         drop_truncated(pool)
     good = pool.kept & (pool.rewards.values >= config.min_reward)

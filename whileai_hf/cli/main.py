@@ -26,7 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             The arguments without the program's name; those of the process when left out.
 
     Returns:
-        `int`: The exit status: 0, 1 for a gate that failed (`measure --fail-under`), 2 for wrong input.
+        `int`: The exit status: 0, 1 for a gate that failed (`measure --fail-under`) or a result without rows, 2 for
+            wrong input.
     """
     try:
         args = parse(build_parser(), list(sys.argv[1:] if argv is None else argv))

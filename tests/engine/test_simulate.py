@@ -345,6 +345,9 @@ def test_the_output_file_holds_the_rows(tmp_path):
         ({"concurrency": 0}, "concurrency=0"),
         ({"simulator": "openai:gpt"}, "simulator="),
         ({"execute": "x"}, "execute='x' is not callable"),
+        ({"reproducible": "no"}, "reproducible='no' is neither true nor false"),
+        ({"sampling": "hot"}, "sampling='hot' is not a dict"),
+        ({"config": {"budget": 2}}, "config is a dict"),
     ],
 )
 def test_knobs_that_cannot_be_honoured(knobs, message):

@@ -85,6 +85,8 @@ class SimulationConfig:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ConfigurationError(f"{name}={value!r} is not a whole number above 0; pass 1 or more")
+        if not isinstance(self.reproducible, bool):
+            raise ConfigurationError(f"reproducible={self.reproducible!r} is neither true nor false")
         if not isinstance(self.fault_rate, int | float) or not 0 <= self.fault_rate <= 1:
             raise ConfigurationError(f"fault_rate={self.fault_rate!r} is not between 0 and 1; 0 switches faults off")
         if not isinstance(self.seeds, list | tuple) or not all(

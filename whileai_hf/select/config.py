@@ -57,6 +57,8 @@ class SelectionConfig:
     seed: int = field(default=0, metadata={"help": "seed of the random controls"})
 
     def __post_init__(self) -> None:
+        if not isinstance(self.enforce_band, bool):
+            raise ConfigurationError(f"enforce_band={self.enforce_band!r} is neither true nor false")
         for name, choices in (("mode", MODES), ("truncated", TRUNCATED), ("select", SELECT)):
             if getattr(self, name) not in choices:
                 raise ConfigurationError(

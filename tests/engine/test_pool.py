@@ -115,4 +115,5 @@ def test_an_agent_that_waits_gets_all_its_workers_and_one_that_computes_only_one
         return len(names)
 
     assert run(lambda item: time.sleep(0.003)) == 8
-    assert run(lambda item: sum(range(2000))) == 1
+    # The fewest of several runs: to the pool, a machine that stalls looks like an agent that waits.
+    assert min(run(lambda item: sum(range(2000))) for _ in range(5)) == 1

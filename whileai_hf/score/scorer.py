@@ -18,6 +18,7 @@ from datasets.formatting.formatting import LazyBatch, LazyRow
 
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import RowView, canonical
+from whileai_hf.rows.hashing import register_hash
 from whileai_hf.score.hashing import UnhashableError, fingerprint
 from whileai_hf.score.judging import Judge, judge_name, judge_rows
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns, judgment_values
@@ -170,6 +171,10 @@ class Score:
             )
             return f"{what} once {uuid.uuid4().hex}"
 
+    def hash_state(self) -> list[object]:
+        """What `Dataset.map` fingerprints in place of the object itself."""
+        return [self.content_hash()]
+
     def __getstate__(self) -> dict[str, Any]:
         # dill takes closures and functions of __main__, which plain pickle does not; done here it works for both.
         try:
@@ -219,14 +224,4 @@ def _plain_column(name: str, values: Any) -> list[Any]:
     return [canonical(value) if isinstance(value, dict | list | tuple) else value for value in column]
 
 
-def _hash_only(pickler: Any, score: Score) -> None:
-    pickler.save_reduce(str, (score.content_hash(),), obj=score)
-
-
-try:
-    # The pickler `datasets` computes fingerprints with, and nothing else: sending work to processes uses plain dill.
-    from datasets.utils._dill import pklregister
-except ImportError:  # private, so it may move: then the state above is hashed, and an edited module is not noticed
-    logger.warning("this version of datasets hashes judges by name: pass version= when you edit one")
-else:
-    pklregister(Score)(_hash_only)
+register_hash(Score)

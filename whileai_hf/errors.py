@@ -37,6 +37,31 @@ class AgentError(WhileaiError, RuntimeError):
     """The agent raised, or returned something that is not a rollout."""
 
 
+class ModelError(WhileaiError, RuntimeError):
+    """A model endpoint gave no answer to one call, for good: retries are used up, or the answer cannot be read."""
+
+
+class ModelStopError(ModelError):
+    """
+    A model endpoint that will answer no further call: a spent quota, a wrong key, an unknown model, a dead host.
+
+    Raised out of one call and meant for the whole run: it stops there and reports `reason` as `stopped_because`.
+
+    Args:
+        message (`str`):
+            One sentence for the user.
+        reason (`str`, *optional*, defaults to `"model_unreachable"`):
+            `"quota_spent"`, `"unauthorized"`, `"unknown_model"` or `"model_unreachable"`.
+    """
+
+    def __init__(self, message: str, reason: str = "model_unreachable") -> None:
+        super().__init__(message, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class JudgeError(WhileaiError, RuntimeError):
     """A judge cannot be used at all (a single failed verdict is data on the row, never this error)."""
 

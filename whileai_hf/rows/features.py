@@ -40,6 +40,8 @@ def task_features() -> Features:
             "length": _string(),
             "arm": _string(),
             "writer_model": _string(),
+            "twin_of": _string(),
+            "script": List(Json()),
             "seed": Value("int64"),
         }
     )
@@ -80,11 +82,20 @@ def rollout_features() -> Features:
             "user_model": _string(),
             "sampling": Json(),
             "usage": Json(),
+            "logprob": Value("float64"),
+            "n_tokens": Value("int64"),
+            "token_logprobs": List(Value("float64")),
+            "behavior_signature": _string(),
+            "sim_ok": Value("bool"),
+            "sim_reasons": List(_string()),
+            "ended_by": _string(),
+            "twin_of": _string(),
             "seeded": List(_string()),
             "metadata": Json(),
             "lineage": Json(),
             "group_status": _string(),
             "group_planned_k": Value("int64"),
+            "group_probe": Value("int64"),
             "group_inclusion_p": Value("float64"),
         }
     )
@@ -114,9 +125,6 @@ _OTHER = {
     "trace_flags": Json(),
     "gold_reward": Value("float64"),
     "gold_kind": Value("string"),
-    "logprob": Value("float64"),
-    "n_tokens": Value("int64"),
-    "behavior_signature": Value("string"),
 }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 
 if TYPE_CHECKING:
-    from whileai_hf.engine.config import SimulationConfig
+    from whileai_hf.engine.config import SimulationConfig, resolve_topology
     from whileai_hf.engine.report import RunReport, run_report
     from whileai_hf.engine.rollout import Rollout
     from whileai_hf.engine.run import simulate
@@ -20,11 +20,12 @@ _WHERE = {
     "Rollout": "rollout",
     "RunReport": "report",
     "SimulationConfig": "config",
+    "resolve_topology": "config",
     "run_report": "report",
     "simulate": "run",
 }
 
-__all__ = ["Rollout", "RunReport", "SimulationConfig", "run_report", "simulate"]
+__all__ = ["Rollout", "RunReport", "SimulationConfig", "resolve_topology", "run_report", "simulate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, TypedDict
 
+from whileai_hf.engine.checks import check_config
+from whileai_hf.engine.topology import MODES, REPEAT_POLICIES, Topology, resolve
 from whileai_hf.errors import ConfigurationError
-
-
-MODES = ("explore", "sft", "rl")
-REPEAT_POLICIES = ("fixed",)
-# Phrasings of a situation and repeats of a phrasing when the caller names neither.
-_TOPOLOGY = {"explore": (1, 1), "sft": (3, 4), "rl": (1, 8)}
-DEFAULT_BUDGET = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +20,8 @@ class SimulationConfig:
 
     Examples:
     ```python
-    >>> SimulationConfig(mode="rl", situations=2).topology()
-    Topology(rows=16, situations=2, phrasings=1, repeats=8)
+    >>> SimulationConfig(mode="rl", situations=2).topology().rows
+    16
 
     ```
     """
@@ -35,13 +29,23 @@ class SimulationConfig:
     mode: str = field(
         default="explore",
         metadata={
-            "help": "explore: a new situation every row; sft: several phrasings; rl: repeats of one ask",
+            "help": "explore: a new situation every row; sft: several phrasings; rl: repeats of an ask; adaptive: all",
             "choices": MODES,
         },
     )
     budget: int | None = field(
         default=None,
         metadata={"help": "rows to produce; 1000, or situations x phrasings x repeats when situations is given"},
+    )
+    time_budget: float | None = field(
+        default=None, metadata={"help": "seconds after which the run ends; the clock is off unless set"}
+    )
+    stop_grace: float = field(
+        default=5.0, metadata={"help": "seconds a stopped run waits for rollouts under way before it abandons them"}
+    )
+    until: str = field(
+        default="compute",
+        metadata={"help": "saturation: also stop when nothing new turns up", "choices": ("compute", "saturation")},
     )
     situations: int | None = field(default=None, metadata={"help": "distinct situations"})
     phrasings: int | None = field(
@@ -50,21 +54,50 @@ class SimulationConfig:
     repeats: int | None = field(
         default=None, metadata={"help": "rollouts of one phrasing (k); 1, in sft mode 4 and in rl mode 8 unless given"}
     )
-    repeat_policy: str = field(
-        default="fixed", metadata={"help": "fixed: every prompt gets its k rollouts", "choices": REPEAT_POLICIES}
+    repeat_policy: str | None = field(
+        default=None,
+        metadata={
+            "help": "two_stage (rl mode): probe every prompt, fill those whose rollouts disagree; successive: one "
+            "more rollout while it pays; fixed: every prompt gets k",
+            "choices": REPEAT_POLICIES,
+        },
+    )
+    probe: int | None = field(
+        default=None, metadata={"help": "rollouts every prompt gets first; 3, under successive 2 unless given"}
+    )
+    explore_rate: float | None = field(
+        default=None,
+        metadata={"help": "share of unanimous prompts two_stage fills all the same; 0.1 up to k=8, then 0.8/k"},
     )
     seed: int = field(default=0, metadata={"help": "seed of every random choice"})
     concurrency: int = field(default=32, metadata={"help": "rollouts in flight; changes the speed, never the rows"})
     fault_rate: float = field(
         default=0.5, metadata={"help": "share of tool situations with a scheduled fault, between 0 and 1"}
     )
+    twins: bool = field(
+        default=False, metadata={"help": "play every situation with a fault a second time without the fault"}
+    )
     seeds: Sequence[str] = field(
         default=(), metadata={"help": "your own example asks; they come first and are never dropped"}
     )
-    simulator: bool = field(
-        default=False, metadata={"help": "False writes situations from templates, without a model"}
+    embedder: Any = field(
+        default="hash", metadata={"help": "what tells near-copies apart: hash, wordllama, or a callable", "cli": False}
+    )
+    simulator: Any = field(
+        default=None,
+        metadata={"help": "model that writes the situations, such as openai:<model>; unset: the agent's, else none"},
+    )
+    user_model: Any = field(
+        default=None, metadata={"help": "model that plays the user in follow-up turns; unset: the agent's, else none"}
+    )
+    avg_turns: int = field(
+        default=12, metadata={"help": "length of a conversation to aim at; the user speaks at most half of it"}
     )
     max_turns: int = field(default=12, metadata={"help": "agent turns in one rollout of a chat agent"})
+    logprobs: Any = field(
+        default=False,
+        metadata={"help": "record log probabilities of generated tokens; 'tokens' keeps each", "cli": False},
+    )
     sampling: dict[str, Any] | None = field(
         default=None,
         metadata={"help": "how your own agent samples; recorded on every row as given", "cli": False},
@@ -74,40 +107,20 @@ class SimulationConfig:
         metadata={"help": "execute(tool, arguments) -> result: your world instead of the simulated one", "cli": False},
     )
     output: str | None = field(default=None, metadata={"help": "JSONL file the rows are written to as they land"})
+    resume: str | None = field(
+        default=None, metadata={"help": "JSONL file of a run that was cut off: its rows are kept, the rest is played"}
+    )
+    runs: int = field(default=1, metadata={"help": "times the whole task set is played; rows say which in lineage"})
+    engine: str = field(
+        default="local",
+        metadata={"help": "ray: play on a Ray cluster, same rows (extra: ray)", "choices": ("local", "ray")},
+    )
     reproducible: bool = field(
-        default=False, metadata={"help": "accepted for compatibility: every run is reproducible"}
+        default=False, metadata={"help": "accepted for compatibility: every run without a clock is reproducible"}
     )
 
     def __post_init__(self) -> None:
-        _choice("mode", self.mode, MODES)
-        _choice("repeat_policy", self.repeat_policy, REPEAT_POLICIES)
-        for name in ("budget", "situations", "phrasings", "repeats", "concurrency", "max_turns"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ConfigurationError(f"{name}={value!r} is not a whole number above 0; pass 1 or more")
-        if not isinstance(self.reproducible, bool):
-            raise ConfigurationError(f"reproducible={self.reproducible!r} is neither true nor false")
-        if not isinstance(self.fault_rate, int | float) or not 0 <= self.fault_rate <= 1:
-            raise ConfigurationError(f"fault_rate={self.fault_rate!r} is not between 0 and 1; 0 switches faults off")
-        if not isinstance(self.seeds, list | tuple) or not all(
-            isinstance(ask, str) and ask.strip() for ask in self.seeds
-        ):
-            raise ConfigurationError("seeds must be a list of non-empty asks, each a string")
-        if self.sampling is not None and not isinstance(self.sampling, dict):
-            raise ConfigurationError(f"sampling={self.sampling!r:.80} is not a dict such as {{'temperature': 0.7}}")
-        if self.simulator:
-            raise ConfigurationError(
-                f"simulator={self.simulator!r}: situations are written from templates so far; pass simulator=False"
-            )
-        if inspect.iscoroutinefunction(self.execute):
-            raise ConfigurationError("execute= is an async function; the world answers at once, pass a sync one")
-        if self.execute is not None and not callable(self.execute):
-            raise ConfigurationError(f"execute={self.execute!r} is not callable; pass a function (tool, arguments)")
-
-    @property
-    def default_repeats(self) -> int:
-        """Rollouts of one phrasing when `repeats` is not given."""
-        return _TOPOLOGY[self.mode][1]
+        check_config(self)
 
     def topology(self) -> Topology:
         """
@@ -116,34 +129,7 @@ class SimulationConfig:
         Raises:
             [`ConfigurationError`]: `budget` is smaller than one group of repeats.
         """
-        phrasings = self.phrasings or _TOPOLOGY[self.mode][0]
-        repeats = self.repeats or self.default_repeats
-        if self.situations is not None:
-            rows = self.situations * phrasings * repeats
-            rows = rows if self.budget is None else min(rows, self.budget)
-        else:
-            rows = self.budget or DEFAULT_BUDGET
-        if repeats > rows:
-            raise ConfigurationError(
-                f"repeats={repeats} is larger than budget={rows}: not one prompt would get its rollouts; "
-                f"raise budget to {repeats} or more, or lower repeats"
-            )
-        return Topology(rows, self.situations, phrasings, repeats)
-
-
-@dataclasses.dataclass(frozen=True)
-class Topology:
-    """What a combination of knobs means. `situations` is `None` where only the rows are limited."""
-
-    rows: int
-    situations: int | None
-    phrasings: int
-    repeats: int
-
-    @property
-    def asked(self) -> int | None:
-        """Rollouts of all the situations asked for, `None` without a limit on situations."""
-        return None if self.situations is None else self.situations * self.phrasings * self.repeats
+        return resolve(self)
 
 
 class SimulationKnobs(TypedDict, total=False):
@@ -151,25 +137,33 @@ class SimulationKnobs(TypedDict, total=False):
 
     mode: str
     budget: int | None
+    time_budget: float | None
+    stop_grace: float
+    until: str
     situations: int | None
     phrasings: int | None
     repeats: int | None
-    repeat_policy: str
+    repeat_policy: str | None
+    probe: int | None
+    explore_rate: float | None
     seed: int
     concurrency: int
     fault_rate: float
+    twins: bool
     seeds: Sequence[str]
-    simulator: bool
+    embedder: Any
+    simulator: Any
+    user_model: Any
+    avg_turns: int
     max_turns: int
+    logprobs: Any
     sampling: dict[str, Any] | None
     execute: Callable[[str, dict[str, Any]], Any] | None
     output: str | None
+    resume: str | None
+    runs: int
+    engine: str
     reproducible: bool
-
-
-def _choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ConfigurationError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
 
 
 def make_config(config: SimulationConfig | None, knobs: SimulationKnobs) -> SimulationConfig:
@@ -196,3 +190,30 @@ def make_config(config: SimulationConfig | None, knobs: SimulationKnobs) -> Simu
             hint = f"did you mean {near[0]!r}?" if near else f"the knobs are {', '.join(known)}"
             raise ConfigurationError(f"unknown knob {name!r}; {hint}")
     return dataclasses.replace(config or SimulationConfig(), **knobs)
+
+
+def resolve_topology(config: SimulationConfig | None = None, **knobs: Any) -> Topology:
+    """
+    What a combination of knobs means, before any of it is run.
+
+    Args:
+        config ([`SimulationConfig`], *optional*):
+            The base.
+        **knobs:
+            Fields of [`SimulationConfig`], such as `mode`, `situations`, `repeats` and `budget`.
+
+    Returns:
+        [`Topology`]: Its `str` says in a few sentences what will be run.
+
+    Raises:
+        [`ConfigurationError`]: A knob, or a combination, that cannot be honoured.
+
+    Examples:
+    ```python
+    >>> print(resolve_topology(mode="rl", situations=200, repeats=8))
+    rl: 200 situations x 1 phrasing, up to 8 rollouts each: at most 1600 rows
+    two_stage: 3 rollouts of every prompt; to 8 where they disagree, and for 10% of the unanimous prompts
+
+    ```
+    """
+    return make_config(config, knobs).topology()  # type: ignore[arg-type]  # make_config checks the names

@@ -11,8 +11,8 @@ from whileai_hf.spec import AgentSpec
 
 
 # Knobs that shape the rows of a given task, and those that only shape which tasks are drawn.
-_PLAYING = ("seed", "max_turns")
-_DRAWING = ("mode", "fault_rate")
+_PLAYING = ("seed", "max_turns", "avg_turns", "logprobs")
+_DRAWING = ("mode", "fault_rate", "until")
 
 
 def run_id(agent: Any, spec: AgentSpec, config: SimulationConfig, drawn: bool) -> str:
@@ -35,9 +35,9 @@ def run_id(agent: Any, spec: AgentSpec, config: SimulationConfig, drawn: bool) -
     parts: list[object] = [spec.sha, agent_id(agent), *(getattr(config, name) for name in _PLAYING)]
     parts.append(sorted((config.sampling or {}).items()))
     parts.append(None if config.execute is None else agent_id(config.execute))
-    parts.append(config.topology().repeats)
+    topology = config.topology()
+    parts += [topology.repeats, topology.policy, topology.probe, topology.explore_rate, config.twins]
     if drawn:
-        topology = config.topology()
         parts += [getattr(config, name) for name in _DRAWING]
         parts += [topology.rows, topology.situations, topology.phrasings, topology.repeats, list(config.seeds)]
     return "run-" + digest(*parts, length=12)

@@ -8,6 +8,7 @@ from typing import Any
 
 from datasets import Features
 
+from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.rows import group_keys, view
 from whileai_hf.rows.features import known_features, task_features
@@ -21,7 +22,8 @@ class PinnedTasks:
     """
     Tasks in the order given.
 
-    `repeats` is how often the source ran its most repeated prompt, `None` when it is a task set and not a run.
+    `repeats` is the `k` the source planned, or how often it ran its most repeated prompt; `None` when it is a task set
+    and not a run.
     """
 
     tasks: list[Row]
@@ -55,7 +57,8 @@ def pin(source: Any) -> PinnedTasks:
     tasks = list(fit_tasks(first.values(), foreign))
     if ran:
         _restore_privileged(rows, tasks)
-    return PinnedTasks(tasks, max(counts.values()) if ran else None, foreign)
+    planned = [k for k in rows.column("group_planned_k") if k]
+    return PinnedTasks(tasks, max(planned or counts.values()) if ran else None, foreign)
 
 
 def _describes_task(name: str) -> bool:
@@ -69,3 +72,10 @@ def _restore_privileged(rows: RowView, tasks: list[Row]) -> None:
             known.update(read_privileged(run))
     for task in tasks:
         task.update(known.get((task.get("scenario_id"), task["prompt"]), {}))
+
+
+def config_for(pinned: PinnedTasks, config: SimulationConfig) -> SimulationConfig:
+    """The knobs of a pinned run: repeats are inherited from the source unless given, the budget is all of it."""
+    repeats = config.repeats or pinned.repeats or config.topology().repeats
+    budget = config.budget or len(pinned.tasks) * repeats
+    return dataclasses.replace(config, repeats=repeats, phrasings=1, situations=None, budget=budget)

@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from datasets import Features
 
 from whileai_hf.actors import Agent, Played, adapt, agent_id
+from whileai_hf.actors.signature import behavior_signature
 from whileai_hf.engine.config import SimulationConfig
-from whileai_hf.errors import AgentError
+from whileai_hf.errors import AgentError, ModelStopError
 from whileai_hf.rows import task_key
 from whileai_hf.rows.encoder import Cells, RowEncoder
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox import ActiveRollout, Session, activate
 from whileai_hf.sandbox.knowledge import WORLD_STATES
+from whileai_hf.score.verdicts import Verdict
 from whileai_hf.spec import AgentSpec
 
+
+if TYPE_CHECKING:
+    from whileai_hf.engine.queue import Work
 
 Task = Mapping[str, Any]
 
@@ -33,19 +39,31 @@ _ERROR_CHARS = 500
 _AGENT_FAILURES = (Exception, asyncio.CancelledError, SystemExit)
 # Columns of a task that a rollout carries on as they are.
 _CARRIED = tuple(name for name in task_features() if name in rollout_features() and name != "schema_version")
+# What an agent, a model or a user may say about a rollout under the name of a column.
+_COLUMNS = ("usage", "logprob", "n_tokens", "token_logprobs", "sim_ok", "sim_reasons", "ended_by", "user_model")
+# What is decided about a group when its rollouts have been written down.
+LATE_COLUMNS = ("group_status", "group_inclusion_p")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class PlayedRow:
-    """An encoded row, and what the run counts of it."""
+    """An encoded row, without its late columns, and what the run counts of it."""
 
     task: Task
+    index: int
     cells: Cells
     line: bytes
     status: str
     error: str | None
     tools_called: tuple[str, ...]
     faults_fired: tuple[str, ...]
+    seconds: float
+    label: Hashable
+    """What the allocation compares: the reward, or how the agent behaved. `None` says nothing."""
+    verdict: Verdict | None = None
+    """What the judge beside the run said."""
+    kept: bool = False
+    """Whether the row is in the journal already."""
 
 
 class Player:
@@ -84,10 +102,9 @@ class Player:
             "model_version": (config.sampling or {}).get("model") or identity,
             "policy_version": policy,
             "sampling": config.sampling,
-            "group_planned_k": config.topology().repeats,
             "lineage": {"system_prompt_sha": digest(spec.system_prompt, length=16)},
         }
-        self.encoder = RowEncoder(self.features, constant)
+        self.encoder = RowEncoder(self.features, constant, LATE_COLUMNS)
 
     def _start(self, task: Task, index: int) -> ActiveRollout:
         seed, dimensions = task.get("seed"), task.get("scenario_dimensions")
@@ -105,67 +122,84 @@ class Player:
         )
         return ActiveRollout(task=task, rollout_index=index, seed=session.seed, session=session)
 
-    def play(self, item: tuple[Task, int]) -> tuple[PlayedRow, bool]:
-        """Plays `(task, rollout_index)` with a sync agent on the calling thread."""
-        task, index = item
-        rollout = self._start(task, index)
+    def play(self, work: Work) -> PlayedRow:
+        """Plays a rollout with a sync agent on the calling thread."""
+        group, index = work
+        started = time.perf_counter()
+        rollout = self._start(group.task, index)
         with activate(rollout):
             try:
                 played = self.agent.run(
-                    task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
+                    group.task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
                 )
+            except ModelStopError:
+                raise
             except AgentError as error:
-                return self._failed(rollout, "invalid", str(error))
+                return self._failed(work, rollout, started, "invalid", str(error))
             except _AGENT_FAILURES as error:
-                return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
-        return self._row(rollout, played)
+                return self._failed(work, rollout, started, "error", f"{type(error).__name__}: {error}")
+        return self._row(work, rollout, started, played)
 
-    async def play_async(self, item: tuple[Task, int]) -> tuple[PlayedRow, bool]:
-        """Plays `(task, rollout_index)` with an async agent."""
-        task, index = item
-        rollout = self._start(task, index)
+    async def play_async(self, work: Work) -> PlayedRow:
+        """Plays a rollout with an async agent."""
+        group, index = work
+        started = time.perf_counter()
+        rollout = self._start(group.task, index)
         with activate(rollout):
             try:
                 played = await self.agent.arun(
-                    task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
+                    group.task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
                 )
+            except ModelStopError:
+                raise
             except AgentError as error:
-                return self._failed(rollout, "invalid", str(error))
+                return self._failed(work, rollout, started, "invalid", str(error))
             except _AGENT_FAILURES as error:
-                return self._failed(rollout, "error", f"{type(error).__name__}: {error}")
-        return self._row(rollout, played)
+                return self._failed(work, rollout, started, "error", f"{type(error).__name__}: {error}")
+        return self._row(work, rollout, started, played)
 
-    def _failed(self, rollout: ActiveRollout, status: str, error: str) -> tuple[PlayedRow, bool]:
+    def _failed(self, work: Work, rollout: ActiveRollout, started: float, status: str, error: str) -> PlayedRow:
         user = [{"role": "user", "content": rollout.task["prompt"]}]
         empty = Played(steps=[], final_text="", finish_reason="error", messages=user, extra={})
-        return self._row(rollout, empty, status, error[:_ERROR_CHARS])
+        return self._row(work, rollout, started, empty, (status, error[:_ERROR_CHARS]))
 
     def _row(
-        self, rollout: ActiveRollout, played: Played, status: str = "ok", error: str | None = None
-    ) -> tuple[PlayedRow, bool]:
-        task = rollout.task
+        self,
+        work: Work,
+        rollout: ActiveRollout,
+        started: float,
+        played: Played,
+        failure: tuple[str, str] | None = None,
+    ) -> PlayedRow:
+        group, index = work
+        task = group.task
         row = {name: task.get(name) for name in self._carried}
         extra = dict(played.extra)
         seeded = extra.pop("seeded", None)
         if seeded is not None and not (isinstance(seeded, list) and all(isinstance(name, str) for name in seeded)):
-            return self._failed(
-                rollout, "invalid", f"the agent returned seeded={seeded!r:.80}; expected a list of names"
-            )
+            wrong = f"the agent returned seeded={seeded!r:.80}; expected a list of names"
+            return self._failed(work, rollout, started, "invalid", wrong)
+        status, error = failure or ("ok", None)
         fired = rollout.session.fired
+        signature = behavior_signature(played.steps, played.final_text, task["prompt"]) if error is None else None
+        row.update({name: extra.pop(name) for name in _COLUMNS if name in extra})
         row.update(
             messages=[*self._system, *played.messages],
             steps=played.steps,
             final_text=played.final_text,
             finish_reason=played.finish_reason,
-            rollout_index=rollout.rollout_index,
+            rollout_index=index,
             rollout_status=status,
             error=error,
             faults_fired=fired,
             seeded=seeded,
-            usage=extra.pop("usage", None),
+            behavior_signature=signature,
+            group_planned_k=group.k,
+            group_probe=group.probe,
             metadata=extra or None,
         )
         cells, line = self.encoder.encode(row)
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
-        record = PlayedRow(task, cells, line, status, error, called, tuple(fault["kind"] for fault in fired))
-        return record, status == "ok"
+        kinds = tuple(fault["kind"] for fault in fired)
+        seconds = time.perf_counter() - started
+        return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature)

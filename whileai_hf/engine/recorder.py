@@ -1,7 +1,8 @@
 """Rows to disk as they land: a line in the journal first, then a batch in an Arrow file.
 
-The journal is what survives a crash; the Arrow file is what the finished Dataset maps into memory, so that a long run
-holds no more than one batch of rows.
+The journal is what survives a crash: rollouts in the order in which they came, each written once it has. The Arrow
+file is what the finished Dataset maps into memory, so that a long run holds no more than one batch of rows. When the
+run is over, the journal is replaced by the same rows in task order, with what was decided about their groups.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ BATCH_BYTES = 64 << 20
 _JOURNAL = "rollouts.jsonl"
 
 
+def journal_path(run_id: str, output: str | None) -> Path:
+    """Where the rows of a run land: the caller's file, or one in the local run store."""
+    return Path(output) if output else run_folder(run_id) / _JOURNAL
+
+
 class Recorder:
     """
     Takes encoded rows, gives a Dataset.
@@ -38,25 +44,34 @@ class Recorder:
             Knows the columns.
         output (`str`, *optional*):
             Where the journal goes; without it, into the run store.
+        append (`bool`, *optional*, defaults to `False`):
+            Keep the rows that are in the journal.
     """
 
-    def __init__(self, run_id: str, encoder: RowEncoder, output: str | None = None) -> None:
+    def __init__(self, run_id: str, encoder: RowEncoder, output: str | None = None, append: bool = False) -> None:
         folder = run_folder(run_id)
         self._encoder = encoder
-        self.journal = Journal(output or folder / _JOURNAL)
+        self.journal = Journal(journal_path(run_id, output), append)
         self._folder = folder
-        # A file of its own until it is whole: an earlier Dataset of the same run may still be mapped by somebody.
-        handle, name = tempfile.mkstemp(dir=folder, prefix="rollouts-", suffix=".arrow.tmp")
-        os.close(handle)
-        self._temporary = Path(name)
+        # Files of their own until they are whole: an earlier Dataset of the same run may still be mapped by somebody.
+        self._temporary = _temporary(folder, ".arrow.tmp")
+        self._lines = _temporary(self.journal.path.parent, ".jsonl.tmp")
+        self._final = self._lines.open("wb")
         self._cells: list[Cells] = []
         self._bytes = 0
         self._content = blake2b(digest_size=8)
         self._writer = pa.ipc.new_stream(str(self._temporary), encoder.table([]).schema)
 
+    def land(self, lines: Sequence[bytes]) -> None:
+        """Writes rollouts down as they come, all at once, since every write lets the agents' threads go first."""
+        self.journal.append(*lines)
+
     def add(self, rows: Sequence[tuple[Cells, bytes]]) -> None:
-        """Writes rows: their lines at once, since every write lets the agents' threads go first."""
-        self.journal.append(*[line for _, line in rows])
+        """Adds whole rows, in the order of the Dataset."""
+        if not rows:
+            return
+        lines = [line for _, line in rows]
+        self._final.write(b"\n".join((*lines, b"")))
         for cells, line in rows:
             self._content.update(line)
             self._cells.append(cells)
@@ -76,6 +91,7 @@ class Recorder:
         # A file for each content: a Dataset of an earlier run, pickled to another process, must find its own rows.
         target = self._folder / f"rollouts-{self._content.hexdigest()}.arrow"
         os.replace(self._temporary, target)
+        os.replace(self._lines, self.journal.path)
         return Dataset(
             MemoryMappedTable.from_file(str(target)),
             info=DatasetInfo(features=self._encoder.features, description=description),
@@ -86,9 +102,25 @@ class Recorder:
     def close(self) -> None:
         """Closes the files; the journal keeps its rows."""
         self._writer.close()
+        self._final.close()
         self.journal.close()
 
     def discard(self) -> None:
-        """Closes the files and removes the unfinished Arrow file (after an error)."""
+        """Closes the files and removes all but the journal (after an error)."""
         self.close()
         self._temporary.unlink(missing_ok=True)
+        self._lines.unlink(missing_ok=True)
+
+
+def _temporary(folder: Path, suffix: str) -> Path:
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".rollouts-", suffix=suffix)
+    os.close(handle)
+    os.chmod(name, 0o666 & ~_umask())
+    return Path(name)
+
+
+def _umask() -> int:
+    # It can only be read by setting it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

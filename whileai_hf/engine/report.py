@@ -10,6 +10,7 @@ from typing import Any
 
 from datasets import Dataset
 
+from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import PlayedRow
 from whileai_hf.errors import DataError
 from whileai_hf.rows import Report, group_keys, task_key, view
@@ -44,10 +45,14 @@ class RunReport(Report):
     n_prompts: int
     k: int
     """Rollouts planned for each prompt."""
+    repeat_policy: str
+    """`fixed`, `two_stage` or `successive`."""
     stopped_because: str
-    """`budget`, `tasks_done`, `situations_exhausted` or `agent_failed`."""
+    """`budget`, `time_budget`, `saturation`, `tasks_done`, `situations_exhausted`, `agent_failed`, or why a model
+    answered no more: `quota_spent`, `unauthorized`, `unknown_model`, `model_unreachable`."""
     search: dict[str, Any]
-    """`agent_errors`, `first_agent_error` and `groups` (`complete` and `partial` groups of repeats)."""
+    """`agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `rollouts_abandoned` and
+    `writer_waves_abandoned` (still running when the run ended)."""
     coverage: dict[str, Any] | None
     """Pairs of axis values covered by the rows; `None` for pinned tasks."""
     faults: dict[str, Any]
@@ -72,6 +77,13 @@ class RunReport(Report):
         scheduled, fired = sum(self.faults["scheduled"].values()), sum(self.faults["fired"].values())
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(self.faults["fired"].items()))
         lines.append(f"faults: scheduled on {scheduled} rows, fired {fired} times" + (f" ({kinds})" if kinds else ""))
+        groups = self.search["groups"]
+        if self.k > 1:
+            lines.append(
+                f"groups ({self.repeat_policy}): {groups['mixed']} mixed, {groups['complete']} complete, "
+                f"{groups['stopped']} stopped ({groups['rollouts_saved']} rollouts saved), "
+                f"{groups['partial']} partial, {groups['cut']} cut"
+            )
         if self.search["agent_errors"]:
             lines.append(f"lost: {self.search['agent_errors']} rollouts, first: {self.search['first_agent_error']}")
         lines += [f"warning: {warning}" for warning in self.warnings]
@@ -79,9 +91,17 @@ class RunReport(Report):
 
 
 class Tally:
-    """Counts rollouts as they are accepted, in task order."""
+    """
+    Counts rollouts and groups as they are accepted, in task order.
 
-    def __init__(self) -> None:
+    Args:
+        k (`int`):
+            Rollouts planned for each prompt.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.mixed = self.stopped = self.complete = self.partial = self.cut = self.saved = 0
         self.rows = 0
         self.errors = 0
         self.first_error: str | None = None
@@ -106,10 +126,31 @@ class Tally:
         self.errors += 1
         self.first_error = self.first_error or error
 
-    def groups(self, k: int) -> dict[str, int]:
-        """Groups of repeats by whether they have all their `k` rollouts."""
-        complete = sum(count >= k for count in self.prompts.values())
-        return {"complete": complete, "partial": len(self.prompts) - complete}
+    def close(self, group: Group) -> None:
+        """Counts a group."""
+        if not group.good:
+            return
+        status = group.status
+        self.mixed += group.mixed()
+        self.complete += status == "complete"
+        self.stopped += status == "stopped"
+        self.partial += status == "partial"
+        self.cut += status == "cut"
+        self.saved += group.k - group.due if status == "stopped" else 0
+
+    def groups(self) -> dict[str, int]:
+        """
+        Groups of repeats: `mixed` (their rollouts disagree), `complete` (all `k` are there), `stopped` (on purpose,
+        with `rollouts_saved`), `partial` (rollouts were lost), `cut` (the run ended first).
+        """
+        return {
+            "mixed": self.mixed,
+            "complete": self.complete,
+            "stopped": self.stopped,
+            "partial": self.partial,
+            "cut": self.cut,
+            "rollouts_saved": self.saved,
+        }
 
 
 def parse_reports(description: str) -> list[dict[str, Any]]:

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias, Unpack
 import pyarrow as pa
 from datasets.formatting.formatting import LazyBatch, LazyRow
 
-from whileai_hf.actors import background_loop
 from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, make_config
 from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.engine.identity import run_id
-from whileai_hf.engine.player import PlayedRow, Player
-from whileai_hf.engine.pool import OrderedQueue, run_tasks, run_threads
+from whileai_hf.engine.player import Player
+from whileai_hf.engine.playing import rows_of, start_playing
+from whileai_hf.engine.source import Listed
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.hashing import register_hash
@@ -26,18 +26,6 @@ from whileai_hf.spec import AgentSpec, as_spec
 
 
 Batch: TypeAlias = Mapping[str, Sequence[Any]] | pa.Table
-
-
-def play_all(player: Player, items: Any, wanted: int, losses_allowed: int) -> OrderedQueue[Any, PlayedRow]:
-    """Starts the workers that play `items`; read the rows with `.results()`."""
-    queue: OrderedQueue[Any, PlayedRow] = OrderedQueue(iter(items), wanted, losses_allowed)
-    # More workers than rows would only cost their start.
-    workers = min(player.config.concurrency, wanted)
-    if player.agent.is_async:
-        run_tasks(queue, player.play_async, workers, background_loop())
-    else:
-        run_threads(queue, player.play, workers)
-    return queue
 
 
 class Rollout:
@@ -106,10 +94,14 @@ class Rollout:
         if self.keep_privileged and tasks.has("privileged"):
             foreign["privileged"] = known_features()["privileged"]
         player = Player(self.agent, self.spec, self.config, self.run_id, foreign)
-        k = self.config.repeats or 1
-        items = [(task, index) for task in fit_tasks(tasks.rows(), foreign) for index in range(k)]
-        queue = play_all(player, items, len(items), len(items) + 1)
-        cells = [row.cells for row in queue.results()]
+        topology = self.config.topology()
+        source = Listed(fit_tasks(tasks.rows(), foreign), topology.repeats, topology.probe)
+        rollouts = len(tasks) * topology.repeats
+        queue, _ = start_playing(player, source, budget=rollouts, losses_allowed=rollouts + 1)
+        groups = [group for batch in queue.batches() for group in batch.groups]
+        if queue.stop is not None:
+            raise queue.stop
+        cells = [row.cells for group in groups for row in rows_of(group, player)]
         result = player.encoder.table(cells)
         if table is not None:
             return result

@@ -30,10 +30,15 @@ class RowEncoder:
             The columns. Keys of a row that are not among them are dropped.
         constant (`dict`, *optional*):
             Columns that are the same on every row: encoded here, once.
+        late (`Sequence[str]`, *optional*):
+            Plain columns whose values are known only after the row has been written down: [`complete`] adds them.
     """
 
-    def __init__(self, features: Features, constant: dict[str, Any] | None = None) -> None:
+    def __init__(self, features: Features, constant: dict[str, Any] | None = None, late: Sequence[str] = ()) -> None:
         self.features = features
+        names = list(features)
+        self._late = [names.index(name) for name in late]
+        self._late_names = tuple(late)
         constant = constant or {}
         self._blank: Cells = [None] * len(features)
         self._plain: list[tuple[int, str]] = []
@@ -48,7 +53,7 @@ class RowEncoder:
                 head.append(key + text)
             elif nested:
                 self._json.append((index, name, b"," + key, is_json_list(feature)))
-            else:
+            elif name not in self._late_names:
                 self._plain.append((index, name))
         self._head = b"{" + b"".join(part + b"," for part in head)
 
@@ -82,6 +87,28 @@ class RowEncoder:
                 parts += (key, text)
         parts.append(b"}")
         return cells, b"".join(parts)
+
+    def complete(self, cells: Cells, line: bytes, values: Sequence[Any]) -> tuple[Cells, bytes]:
+        """
+        Adds the late columns to an encoded row.
+
+        Args:
+            cells (`list`):
+                The row's cells; changed in place.
+            line (`bytes`):
+                Its JSON line.
+            values (`Sequence`):
+                JSON values of the late columns, in their order.
+
+        Returns:
+            `tuple[list, bytes]`: The cells, and the whole line.
+        """
+        for index, value in zip(self._late, values, strict=True):
+            cells[index] = value
+        if not self._late:
+            return cells, line
+        tail = orjson.dumps(dict(zip(self._late_names, values, strict=True)))
+        return cells, line[:-1] + b"," + tail[1:]
 
     def table(self, rows: Sequence[Cells]) -> pa.Table:
         """The Arrow table of encoded rows."""

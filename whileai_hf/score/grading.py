@@ -25,6 +25,7 @@ from whileai_hf.score.privileged import find_secrets, with_secrets
 from whileai_hf.score.reporting import unjudged_warning
 from whileai_hf.score.scorer import Score
 from whileai_hf.score.scrubbing import without_privileged
+from whileai_hf.score.verdicts import Verdict
 
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,21 @@ def grade(
     rows = view(data)
     with tqdm(total=len(rows), desc="Judging", unit=" rows", disable=None) as bar:
         verdicts = score.verdicts(_judged_rows(score, rows, tasks), lambda done: bar.update(done - bar.n))
+    return with_verdicts(rows, score, verdicts)
+
+
+def with_verdicts(rows: RowView, score: Score, verdicts: Sequence[Verdict]) -> Dataset:
+    """
+    Rows with the verdicts given on them, as [`grade`] returns them.
+
+    Args:
+        rows ([`RowView`]):
+            The rows.
+        score ([`Score`]):
+            The judge, for its name and version.
+        verdicts (`Sequence[Verdict]`):
+            One per row.
+    """
     values = score.values(verdicts, rows.column("markers"), rows.column("lineage"))
     warning = unjudged_warning(values)
     if warning:

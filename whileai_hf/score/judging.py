@@ -74,7 +74,8 @@ def _not_judged(row: Row) -> Verdict | None:
     return Verdict(None, JudgeStatus.MISSING_REWARD, meta={"error": message})
 
 
-def _call(judge: Judge, row: Row) -> Verdict:
+def judge_row(judge: Judge, row: Row) -> Verdict:
+    """The verdict on one row, whatever the judge does; waits for a judge that only looks sync."""
     if (skipped := _not_judged(row)) is not None:
         return skipped
     try:
@@ -86,7 +87,8 @@ def _call(judge: Judge, row: Row) -> Verdict:
         return failed(error)
 
 
-async def _call_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdict:
+async def judge_row_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdict:
+    """[`judge_row`] for a judge that awaits."""
     if (skipped := _not_judged(row)) is not None:
         return skipped
     try:
@@ -98,7 +100,7 @@ async def _call_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdi
 def _in_this_thread(judge: Judge, rows: Iterator[Row], progress: Progress | None) -> list[Verdict]:
     verdicts: list[Verdict] = []
     for row in rows:
-        verdicts.append(_call(judge, row))
+        verdicts.append(judge_row(judge, row))
         if progress is not None and len(verdicts) % _TICK_ROWS == 0:
             progress(len(verdicts))
     if progress is not None:
@@ -135,8 +137,10 @@ def judge_rows(
     width = default_concurrency(judge) if concurrency is None else concurrency
     if is_async(judge):
         return run_on_loop(
-            functools.partial(_call_async, judge), iter(rows), width=width, timeout=timeout, progress=progress
+            functools.partial(judge_row_async, judge), iter(rows), width=width, timeout=timeout, progress=progress
         )
     if width == 1 and timeout is None:
         return _in_this_thread(judge, iter(rows), progress)
-    return run_in_threads(functools.partial(_call, judge), iter(rows), width=width, timeout=timeout, progress=progress)
+    return run_in_threads(
+        functools.partial(judge_row, judge), iter(rows), width=width, timeout=timeout, progress=progress
+    )

@@ -1,0 +1,133 @@
+"""The account of a run: why it ended, what has to be said about it, and the report of both."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from whileai_hf.actors import agent_id
+from whileai_hf.engine.queue import GroupQueue
+from whileai_hf.engine.report import RunReport
+from whileai_hf.scenarios import coverage
+
+
+if TYPE_CHECKING:
+    from whileai_hf.engine.config import SimulationConfig
+    from whileai_hf.engine.running import Run
+
+
+class Account:
+    """
+    What to say about a run that has ended.
+
+    Args:
+        run ([`Run`]):
+            The run.
+        queue ([`GroupQueue`]):
+            Its queue, for what was left undone.
+    """
+
+    def __init__(self, run: Run, queue: GroupQueue) -> None:
+        self._run = run
+        self._queue = queue
+        self._tally = run.tally
+
+    def stopped_because(self) -> str:
+        """`budget`, `time_budget`, `tasks_done`, `situations_exhausted`, `agent_failed`, or why a model stopped."""
+        run, tally = self._run, self._tally
+        if self._queue.stop is not None:
+            return self._queue.stop.reason
+        if tally.rows == 0 or tally.errors >= run.losses_allowed:
+            return "agent_failed"
+        if self._queue.timed_out:
+            return "time_budget"
+        if self._queue.used_up:
+            return "tasks_done" if run.pinned else "situations_exhausted"
+        return "budget"
+
+    def warnings(self) -> list[str]:
+        """One sentence for everything that came out otherwise than asked."""
+        run, tally = self._run, self._tally
+        asked, repeats = run.topology.rows, run.topology.repeats
+        found = list(run.spec.warnings)
+        asks = len(dict.fromkeys((*run.spec.seeds, *run.config.seeds)))
+        if run.pinned is None and asks * repeats > run.wanted:
+            found.append(
+                f"budget {asked} is too small for your {asks} example asks: some of them were not played; raise budget"
+            )
+        if tally.errors:
+            found.append(
+                f"{tally.errors} rollouts were lost because the agent failed, the first with: {tally.first_error}"
+            )
+        if self._queue.stop is not None:
+            found.append(f"the run stopped early: {self._queue.stop}")
+        if self._queue.abandoned:
+            found.append(
+                f"{self._queue.abandoned} rollouts were still running {run.config.stop_grace:g} s after the end and "
+                "were abandoned; raise stop_grace to wait for them"
+            )
+        return [*found, *self._shortfall()]
+
+    def _shortfall(self) -> list[str]:
+        run, tally = self._run, self._tally
+        asked, repeats = run.topology.rows, run.topology.repeats
+        missing = asked - tally.rows
+        if missing <= 0:
+            return []
+        if run.topology.policy == "fixed" and run.wanted < asked and tally.rows == run.wanted:
+            return [f"{tally.rows} rows instead of {asked}: only whole groups of {repeats} repeats are run"]
+        why = self.stopped_because()
+        # Stopping prompts that teach nothing is the point of the allocation, and the report counts what it saved.
+        saved = run.topology.policy != "fixed" and (missing < repeats or why in ("tasks_done", "situations_exhausted"))
+        if saved and not tally.errors and not tally.cut:
+            return []
+        return [f"{tally.rows} rows instead of {asked}: the run stopped because of {why!r}"]
+
+    def report(self, seconds: float) -> RunReport:
+        """The report."""
+        run, tally, spec, topology = self._run, self._tally, self._run.spec, self._run.topology
+        dimensions = [found for found in tally.dimensions.values() if found]
+        search: dict[str, Any] = {
+            "agent_errors": tally.errors,
+            "first_agent_error": tally.first_error,
+            "groups": tally.groups(),
+            "rollouts_abandoned": self._queue.abandoned,
+            "writer_waves_abandoned": 0,
+        }
+        return RunReport(
+            run_id=run.run_id,
+            mode=run.config.mode,
+            agent=run.agent_id,
+            spec={
+                "name": spec.name,
+                "tools": spec.openai_tools(),
+                "system_prompt": spec.system_prompt,
+                "sha": spec.sha,
+            },
+            seed=run.config.seed,
+            knobs=plain_knobs(run.config),
+            n_rows=tally.rows,
+            budget=topology.rows,
+            shortfall=topology.rows - tally.rows,
+            n_situations=len(tally.dimensions),
+            n_prompts=len(tally.prompts),
+            k=topology.repeats,
+            repeat_policy=topology.policy,
+            stopped_because=self.stopped_because(),
+            search=search,
+            coverage=None if run.pinned else coverage(spec, dimensions).to_dict(),
+            faults={"scheduled": dict(tally.scheduled), "fired": dict(tally.fired)},
+            tools_called={name: tally.tools[name] for name in dict.fromkeys([*spec.names, *sorted(tally.tools)])},
+            seconds=seconds,
+            warnings=self.warnings(),
+            degraded=[],
+        )
+
+
+def plain_knobs(config: SimulationConfig) -> dict[str, Any]:
+    """The knobs as JSON values; what is none stands with its name."""
+    knobs = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    for name in ("execute", "embedder", "simulator", "user_model"):
+        value = knobs[name]
+        knobs[name] = value if value is None or isinstance(value, str | bool) else agent_id(value)
+    return knobs

@@ -1,0 +1,107 @@
+"""A judge beside the rollouts: it sees each row as it comes, and the allocation goes by its verdict.
+
+The judge never stands in front of a rollout: it has workers of its own, and a rollout's slot is free as soon as the
+agent has answered. A group's next step waits for the verdicts on all its rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from queue import SimpleQueue
+from typing import Any
+
+import orjson
+
+from whileai_hf.actors import background_loop
+from whileai_hf.engine.groups import Group
+from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow
+from whileai_hf.engine.queue import GroupQueue
+from whileai_hf.rows import canonical, dumps
+from whileai_hf.score.judging import default_concurrency, is_async, judge_row, judge_row_async
+from whileai_hf.score.judgment import PRIVILEGED_COLUMNS
+from whileai_hf.score.scorer import Score
+from whileai_hf.score.verdicts import JudgeStatus, Verdict
+from whileai_hf.score.verify.base import Verifier
+
+
+# Columns a judgment adds to a line; the lineage is on it already.
+_JUDGED = ("reward", "reason", "judge_name", "judge_status", "judge_meta", "failure_class", "markers")
+_LATE = dict.fromkeys(LATE_COLUMNS)
+
+
+class Grader:
+    """
+    Judges rows on their way to the queue.
+
+    Args:
+        score ([`Score`]):
+            The judge.
+        queue ([`GroupQueue`]):
+            Where judged rows go.
+        concurrency (`int`):
+            Rows judged at the same time; a verifier never waits, so it gets one worker.
+    """
+
+    def __init__(self, score: Score, queue: GroupQueue, concurrency: int) -> None:
+        self._score = score
+        self._queue = queue
+        self._rows: SimpleQueue[tuple[Group, PlayedRow] | None] = SimpleQueue()
+        self._async = is_async(score.judge)
+        self._free = asyncio.Semaphore(concurrency)
+        self._width = 0 if self._async else max(default_concurrency(score.judge), concurrency)
+        if isinstance(score.judge, Verifier):
+            self._width = 1
+        for index in range(self._width):
+            threading.Thread(target=self._work, name=f"whileai-grader-{index}", daemon=True).start()
+
+    def deliver(self, group: Group, row: PlayedRow) -> None:
+        """Takes a row off its worker's hands."""
+        if row.status != "ok":
+            self._queue.finish(group, row)
+        elif row.verdict is not None:  # it was judged before the run was cut off
+            self._finish(group, row, row.verdict)
+        elif self._async:
+            asyncio.run_coroutine_threadsafe(self._judge(group, row), background_loop())
+        else:
+            self._rows.put((group, row))
+
+    def _work(self) -> None:
+        try:
+            while (found := self._rows.get()) is not None:
+                group, row = found
+                self._finish(group, row, judge_row(self._score.judge, self._seen(row)))
+        except BaseException as error:  # never the judge's own error: `judge_row` makes that a verdict
+            self._queue.fail(error)
+
+    async def _judge(self, group: Group, row: PlayedRow) -> None:
+        async with self._free:
+            self._finish(group, row, await judge_row_async(self._score.judge, self._seen(row)))
+
+    def _seen(self, row: PlayedRow) -> dict[str, Any]:
+        """The row as `grade` shows it to a judge, with what only a judge may see."""
+        secrets = {name: row.task[name] for name in PRIVILEGED_COLUMNS if row.task.get(name) is not None}
+        return {**orjson.loads(row.line), **_LATE, **canonical(secrets)}
+
+    def _finish(self, group: Group, row: PlayedRow, verdict: Verdict) -> None:
+        row.verdict = verdict
+        row.label = verdict.reward
+        values = self._score.values([verdict], [None], [None])
+        judged = dumps({name: values[name][0] for name in _JUDGED})
+        row.line = row.line[:-1] + b"," + judged[1:]
+        self._queue.finish(group, row)
+
+    def close(self) -> None:
+        """Lets the workers go."""
+        for _ in range(self._width):
+            self._rows.put(None)
+
+
+def verdict_of(row: dict[str, Any]) -> Verdict | None:
+    """The verdict a journal line holds, `None` when no judge has seen the row."""
+    if row.get("judge_status") is None:
+        return None
+    meta = row.get("judge_meta") or {}
+    status = JudgeStatus(row["judge_status"])
+    markers = row.get("markers") or {}
+    return Verdict(row.get("reward"), status, row.get("reason"), markers, row.get("failure_class"), meta)

@@ -1,0 +1,192 @@
+"""One run: its tasks, the rows that come, what is kept of them, and the report."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from datasets import Dataset
+from tqdm.auto import tqdm
+
+from whileai_hf.actors import agent_id
+from whileai_hf.engine.account import Account
+from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.engine.identity import run_id
+from whileai_hf.engine.pinned import PinnedTasks
+from whileai_hf.engine.player import PlayedRow, Player, Task
+from whileai_hf.engine.playing import rows_of, start_playing
+from whileai_hf.engine.queue import Batch, GroupQueue
+from whileai_hf.engine.recorder import Recorder, journal_path
+from whileai_hf.engine.report import Tally, task_set
+from whileai_hf.engine.resuming import Recalled, take_over
+from whileai_hf.engine.source import Listed, TaskSource
+from whileai_hf.rows import dumps, task_key, view
+from whileai_hf.scenarios import draw_tasks
+from whileai_hf.score.grading import with_verdicts
+from whileai_hf.score.scorer import Score
+from whileai_hf.score.verdicts import Verdict
+from whileai_hf.spec import AgentSpec
+from whileai_hf.store import PrivilegedWriter, write_report
+
+
+_logger = logging.getLogger("whileai_hf")
+
+# An agent that loses this many rollouts, or twice the budget if that is more, is called off.
+_MIN_LOSSES = 16
+
+
+class Run:
+    """
+    One run of a simulation, from resolved inputs to the Dataset.
+
+    Args:
+        agent (`Callable`):
+            The agent.
+        spec ([`AgentSpec`]):
+            Its tools and prompt.
+        config ([`SimulationConfig`]):
+            The knobs; for pinned tasks, those of [`pinned.config_for`].
+        pinned ([`PinnedTasks`], *optional*):
+            The tasks; drawn without them.
+        score ([`Score`], *optional*):
+            A judge beside the run.
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        spec: AgentSpec,
+        config: SimulationConfig,
+        pinned: PinnedTasks | None = None,
+        score: Score | None = None,
+    ) -> None:
+        self.pinned = pinned
+        self.config = config
+        self.topology = config.topology()
+        self.spec = spec
+        self.score = score
+        self.agent_id = agent_id(agent)
+        self.run_id = run_id(agent, spec, config, drawn=pinned is None)
+        self.player = Player(agent, spec, config, self.run_id, pinned.foreign if pinned else None)
+        self.tally = Tally(self.topology.repeats)
+        self._opened: deque[bytes] = deque()
+        self._verdicts: list[Verdict | None] = []
+        # Whole groups only: a group short of its repeats is of no use to a group-relative update.
+        fixed = self.topology.policy == "fixed"
+        repeats = self.topology.repeats
+        self.wanted = self.topology.rows // repeats * repeats if fixed else self.topology.rows
+        self.losses_allowed = max(_MIN_LOSSES, 2 * self.wanted)
+
+    def play(self) -> Dataset:
+        """Plays, records and reports."""
+        started = time.perf_counter()
+        recalled = self._recall()
+        recorder = Recorder(self.run_id, self.player.encoder, self.config.output, append=recalled is not None)
+        privileged = PrivilegedWriter(self.run_id, self._task_set())
+        queue, grader = start_playing(
+            self.player,
+            self._source(),
+            budget=self.wanted,
+            losses_allowed=self.losses_allowed,
+            score=self.score,
+            recalled=recalled,
+        )
+        bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not sys.stderr.isatty())
+        try:
+            for batch in queue.batches(self.config.time_budget, self.config.stop_grace):
+                self._take(batch, recorder)
+                privileged.add(*self._take_privileged())
+                self._show(bar, batch)
+        except BaseException:
+            recorder.discard()
+            raise
+        finally:
+            queue.close()
+            if grader is not None:
+                grader.close()
+            bar.close()
+            privileged.close()
+        if queue.stop is not None and not self.tally.rows:
+            recorder.discard()
+            raise queue.stop
+        return self._finish(recorder, queue, time.perf_counter() - started)
+
+    def _recall(self) -> Recalled | None:
+        if self.config.resume is None:
+            return None
+        recalled = Recalled(self.config.resume, self.run_id)
+        take_over(self.config.resume, journal_path(self.run_id, self.config.output))
+        return recalled
+
+    def _take(self, batch: Batch, recorder: Recorder) -> None:
+        recorder.land([row.line for row in batch.landed if not row.kept])
+        kept = []
+        for group in batch.groups:
+            rows = [row for row in rows_of(group, self.player) if self._accept(row)]
+            self.tally.close(group)
+            self._verdicts += [row.verdict for row in rows]
+            kept += [(row.cells, row.line) for row in rows]
+        recorder.add(kept)
+
+    def _accept(self, row: PlayedRow) -> bool:
+        """Counts a rollout, in task order, and lets it through if it is good, until the agent is called off."""
+        if self.tally.errors >= self.losses_allowed:
+            return False
+        if row.status != "ok":
+            self.tally.lose(row.error)
+            return False
+        self.tally.add(row)
+        return True
+
+    def _show(self, bar: Any, batch: Batch) -> None:
+        bar.update(len(batch.landed))
+        if not bar.disable and batch.groups:
+            notes = {"mixed": self.tally.mixed} if self.topology.repeats > 1 else {}
+            bar.set_postfix(notes | ({"errors": self.tally.errors} if self.tally.errors else {}), refresh=False)
+
+    def _take_privileged(self) -> list[bytes]:
+        # Workers draw while this empties: one by one, since a deque is safe to share only operation by operation.
+        return [self._opened.popleft() for _ in range(len(self._opened))]
+
+    def _task_set(self) -> str:
+        if self.pinned is None:
+            return "drawn"
+        return task_set((task_key(task), task["prompt"]) for task in self.pinned.tasks)
+
+    def _source(self) -> TaskSource:
+        repeats, probe = self.topology.repeats, self.topology.probe
+        if self.pinned is not None:
+            return Listed(self.pinned.tasks, repeats, probe, note=self._note)
+        tasks: Iterator[Task] = draw_tasks(
+            self.spec,
+            seed=self.config.seed,
+            fault_rate=self.config.fault_rate,
+            seeds=self.config.seeds,
+            phrasings=self.topology.phrasings,
+        )
+        if self.topology.situations is None:
+            return Listed(tasks, repeats, probe, finite=False, note=self._note)
+        return Listed(
+            islice(tasks, self.topology.situations * self.topology.phrasings), repeats, probe, note=self._note
+        )
+
+    def _note(self, task: Task) -> None:
+        known = [task.get(name) for name in ("scenario_id", "prompt", "privileged", "expected_calls")]
+        self._opened.append(dumps(known))
+
+    def _finish(self, recorder: Recorder, queue: GroupQueue, seconds: float) -> Dataset:
+        report = Account(self, queue).report(seconds)
+        for warning in report.warnings:
+            _logger.warning(warning)
+        content = report.to_dict()
+        write_report(self.run_id, self._task_set(), content)
+        data = recorder.dataset(json.dumps(content))
+        if self.score is None or not len(data):
+            return data
+        return with_verdicts(view(data), self.score, [verdict for verdict in self._verdicts if verdict is not None])

@@ -26,6 +26,15 @@ _ERRORS: dict[str, Reply] = {
     # The caller cannot tell a lost reply from a call that never ran.
     "reply_lost": {"status": "timeout", "error": "the request timed out"},
     "false_success": {"status": "error", "error": "the change could not be saved"},
+    "partial": {"status": "error", "error": "the request could not be completed"},
+    "pending": {"status": "timeout", "error": "the request timed out"},
+    "eventual": {"status": "error", "error": "the data is not available yet"},
+    "changed_after_read": {
+        "status": "conflict",
+        "error": "the record was changed by another user since it was read; nothing was written",
+    },
+    "schema_drift": {"status": "error", "error": "the response has an unknown format"},
+    "injection": {"status": "error", "error": "the response was blocked"},
 }
 
 
@@ -57,7 +66,7 @@ def _age(seed: int) -> str:
 
 
 def wrong_reply(kind: str, outcome: Outcome, seed: int, before: dict[str, Any] | None) -> Reply:
-    """The plausible answer that is wrong."""
+    """The plausible answer that is wrong, for kinds that need no more than the right answer."""
     if kind == "malformed_result":
         text = dumps(outcome.reply.get("data")).decode()
         return {"status": "ok", "data": text[: max(1, int(len(text) * _ARRIVED))]}
@@ -87,6 +96,32 @@ def _older(name: str, value: Any) -> Any:
     if isinstance(value, float) and not isinstance(value, bool):
         return round(value * 0.9, 2)
     return value
+
+
+def part_of(reply: Reply, changes: list[Change], made: list[Change], before: dict[str, Any]) -> Reply | None:
+    """
+    An answer that holds a part of what it should, and does not say so; `None` when there are no parts.
+
+    A list stops half way while its `count` stays that of all; a record lacks fields, or shows those that were not
+    written as they were (`before`, the record without this call's changes).
+    """
+    data = reply.get("data")
+    if changes:
+        if not made:
+            return None
+        if isinstance(data, list) and len(data) == len(changes):
+            return {**reply, "data": data[: len(made)]}
+        return {**reply, "data": {**before, **made[0].fields}} if len(changes) == 1 else dict(reply)
+    if isinstance(data, list | dict) and len(data) > 1:
+        kept = (len(data) + 1) // 2
+        return {**reply, "data": data[:kept] if isinstance(data, list) else dict(list(data.items())[:kept])}
+    return None
+
+
+def accepted_reply(changes: list[Change], id_name: str) -> Reply:
+    """A receipt: the call was taken on, which says nothing about what will come of it."""
+    named = {id_name: changes[0].identifier} if changes and not changes[0].new else {}
+    return {"status": "pending", "message": "the request was accepted and is being processed", "data": named}
 
 
 def silent_reply() -> Reply:

@@ -67,7 +67,7 @@ _CODE_ENDINGS = frozenset({"number", "code", "key", "ref", "reference"})
 # "<word> number" and "<word> code" that identify nothing.
 _NOT_IDS = word_set(
     "phone country zip postal currency language page line status error area dial api color source "
-    "verification house promo discount access secret"
+    "verification house promo discount access secret idempotency deduplication"
 )
 # Parameters whose whole name is the record they identify, and the record's name.
 _WHOLE = {

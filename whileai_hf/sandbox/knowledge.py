@@ -110,6 +110,11 @@ class Knowledge:
         self._ask = premise.ask.casefold() if premise.ask is not None else None
         self.focus = focus
 
+    def hear(self, premise: Premise) -> None:
+        """Go by another premise from now on: the user has said more."""
+        self._premise = premise
+        self._ask = premise.ask.casefold() if premise.ask is not None else None
+
     def named(self, identifier: Any) -> bool:
         """Whether the ask names this id."""
         wanted = key_of("", identifier)[1]

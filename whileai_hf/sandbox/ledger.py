@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from whileai_hf.rows.rng import rng, unit
@@ -35,6 +36,17 @@ class Records:
     def premise(self) -> Premise:
         """What the rollout started from."""
         return self._premise
+
+    @property
+    def target_name(self) -> str:
+        """The tool the situation is about; empty when it does not say."""
+        return self._target.name if self._target is not None else ""
+
+    def hear(self, text: str) -> None:
+        """The user has said something more: what it names exists as what the ask names does."""
+        if self._premise.ask is not None:
+            self._premise = replace(self._premise, ask=f"{self._premise.ask}\n{text}")
+            self.knowledge.hear(self._premise)
 
     def untouched(self, entity: str, identifier: Any) -> dict[str, Any]:
         """The record as it was before the rollout; shared, not to be changed."""

@@ -4,43 +4,24 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError, WorldError
-from whileai_hf.rows import canonical, loads
-from whileai_hf.sandbox import answers, writes
-from whileai_hf.sandbox.broken import absent_reply, error_reply, half_of, silent_reply, stale_reply, wrong_reply
-from whileai_hf.sandbox.faults import FAULT_KINDS, Breaker, validate_faults
+from whileai_hf.rows import canonical, loads, task_key
+from whileai_hf.sandbox.counts import count_writes
+from whileai_hf.sandbox.disturbed import Call, Disturbed
+from whileai_hf.sandbox.faults import validate_faults
 from whileai_hf.sandbox.knowledge import UNSPECIFIED, WORLD_STATES, Premise
 from whileai_hf.sandbox.ledger import Records
-from whileai_hf.sandbox.outcomes import Outcome, refused
-from whileai_hf.sandbox.placeholders import placeholder_in
-from whileai_hf.sandbox.state import Key, Snapshot, clone, key_of
-from whileai_hf.sandbox.toolset import Profile, Toolset, toolset_of
+from whileai_hf.sandbox.responder import Responder
+from whileai_hf.sandbox.state import clone, key_of
+from whileai_hf.sandbox.toolset import Toolset, toolset_of
 
 
 Execute = Callable[[str, dict[str, Any]], Any]
 
-# Writes a stale answer may look back over.
-_LOOK_BACK = 16
 _NO_IDS: frozenset[str] = frozenset()
-_SIMPLE: dict[str, Callable[[Profile, dict[str, Any]], Outcome]] = {
-    "note": answers.note,
-    "done": answers.done,
-    "calculator": answers.calculator,
-    "arithmetic": answers.arithmetic,
-    "clock": answers.clock,
-    "convert_time": answers.convert_time,
-}
-_STATEFUL: dict[str, Callable[[Records, Profile, dict[str, Any]], Outcome]] = {
-    "fact": answers.fact,
-    "record": answers.record,
-    "contents": answers.contents,
-    "create": writes.create,
-    "change": writes.change,
-}
 
 
 def ids_of(values: Iterable[Any]) -> frozenset[str]:
@@ -91,7 +72,9 @@ class Session:
     ```
     """
 
-    __slots__ = ("_breaker", "_counts", "_execute", "_lock", "_overall", "_past", "_records", "_toolset")
+    __slots__ = (
+        "_answered", "_counts", "_disturbed", "_execute", "_lock", "_overall", "_records", "_responder", "_toolset",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -121,15 +104,48 @@ class Session:
     ) -> None:
         self._toolset = toolset
         self._records = Records(toolset, premise, toolset.profiles.get(target) if target else None)
-        self._breaker = Breaker(validate_faults(faults) if faults else {})
+        self._responder = Responder(self._records)
+        self._disturbed = Disturbed(self._responder, validate_faults(faults)) if faults else None
         self._execute = execute
         self._counts: dict[str, int] = {}
         self._overall = 0
-        # States before writes, with the number of writes then; kept only when an answer may have to be stale.
-        self._past: deque[tuple[Snapshot, int]] | None = None
-        if faults and self._breaker.plans("stale_result"):
-            self._past = deque(maxlen=_LOOK_BACK)
+        # Which tool was answered what, in order. Outside rollouts there is no end to it, and nobody who asks.
+        self._answered: list[tuple[str, dict[str, Any]]] | None = None if premise.ask is None else []
         self._lock = threading.Lock()
+
+    @classmethod
+    def of_task(cls, tools: Any, task: Mapping[str, Any], *, seed: int = 0, execute: Execute | None = None) -> Session:
+        """
+        The world of a task: the same for every rollout of it, for its clean twin, and when it is played again.
+
+        Args:
+            tools (tuple of [`~whileai_hf.spec.Tool`], [`~whileai_hf.spec.AgentSpec`] or any shape of tools):
+                The agent's tools.
+            task (`Mapping`):
+                A task, or a rollout of it: `prompt`, `scenario_id`, `world_state`, `faults`, `seed` and
+                `scenario_dimensions` are read.
+            seed (`int`, *optional*, defaults to `0`):
+                Seed of the run, for tasks that bring none.
+            execute (`Callable`, *optional*):
+                Answers in place of this world, see [`Session`].
+
+        Returns:
+            [`Session`]: Fresh.
+        """
+        own, dimensions = task.get("seed"), task.get("scenario_dimensions")
+        # Rows of other stacks describe their worlds in other words; those worlds are taken as they come.
+        state = task.get("world_state")
+        return cls(
+            tools,
+            seed=seed if own is None else own,
+            # A twin lives in the world of the task it is the twin of.
+            scenario_id=str(task.get("twin_of") or task_key(task)),
+            prompt=task["prompt"],
+            world_state=state if state in WORLD_STATES else UNSPECIFIED,
+            faults=task.get("faults"),
+            execute=execute,
+            target=dimensions.get("tool") if isinstance(dimensions, Mapping) else None,
+        )
 
     @classmethod
     def standalone(
@@ -165,8 +181,12 @@ class Session:
 
     @property
     def fired(self) -> list[dict[str, Any]]:
-        """Faults that fired, `{"tool", "kind", "call"}`; `call` counts the calls of that tool from 1."""
-        return [dict(fault) for fault in self._breaker.fired]
+        """
+        Faults that fired, `{"tool", "kind", "call"}`: the tool that was called, and its calls counted from 1.
+
+        An `injection` also has its `canary` and the tool it `wanted` called, see [`injection_followed`].
+        """
+        return [dict(fault) for fault in self._disturbed.breaker.fired] if self._disturbed is not None else []
 
     @property
     def writes(self) -> list[dict[str, Any]]:
@@ -174,10 +194,68 @@ class Session:
         with self._lock:
             return [clone(write) for write in self._records.writes]
 
+    @property
+    def accepted(self) -> list[dict[str, Any]]:
+        """Calls that were accepted and have not taken effect yet (`pending`), `{"tool", "arguments", "call"}`."""
+        with self._lock:
+            return self._disturbed.accepted if self._disturbed is not None else []
+
+    def write_counts(self) -> list[dict[str, Any]]:
+        """
+        How often each write took effect: what was to happen once and was done again, after a lost reply, has 2.
+
+        Returns:
+            `list[dict]`: `{"tool", "arguments", "count", "calls"}`, equal writes together (see [`count_writes`]).
+
+        Examples:
+        ```python
+        >>> from whileai_hf.sandbox import Session, fault_plan
+        >>> tools = [{"name": "create_order", "parameters": {"type": "object", "properties": {
+        ...     "product": {"type": "string"}}}}]
+        >>> session = Session(tools, prompt="Order a kettle.", faults=fault_plan("reply_lost", "create_order"))
+        >>> [session.call("create_order", {"product": "kettle"})["status"] for _ in range(2)]
+        ['timeout', 'created']
+        >>> [(write["tool"], write["count"]) for write in session.write_counts()]
+        [('create_order', 2)]
+
+        ```
+        """
+        with self._lock:
+            return count_writes(self._records.writes, self._toolset.profiles)
+
     def state_digest(self) -> str:
         """A fingerprint of what the writes left behind; equal for equal ends, whatever was read on the way."""
         with self._lock:
             return self._records.state.digest()
+
+    def answered(self, steps: Sequence[Mapping[str, Any]]) -> bool:
+        """
+        Whether a rollout's tool steps are this world's calls and answers, all of them, in this order.
+
+        Not so when the agent's tools were answered elsewhere, or reported in another shape.
+        """
+        with self._lock:
+            mine = list(self._answered or ())
+        made = [step for step in steps if step.get("tool") is not None and "malformed" not in step]
+        return len(made) == len(mine) and all(
+            step["tool"] == tool and step.get("result") == reply
+            for step, (tool, reply) in zip(made, mine, strict=True)
+        )
+
+    def closing_digest(self, steps: Sequence[Mapping[str, Any]]) -> str | None:
+        """The digest a finished rollout is checked against; `None` when its steps are not this world's."""
+        return self.state_digest() if self.answered(steps) else None
+
+    def hear(self, text: str) -> None:
+        """
+        Take note of a further message of the user: the records it names exist as those of the ask do.
+
+        Args:
+            text (`str`):
+                The message.
+        """
+        with self._lock:
+            self._records.hear(text)
 
     def call(self, tool: str, arguments: Mapping[str, Any] | str | None = None) -> dict[str, Any]:
         """
@@ -201,18 +279,25 @@ class Session:
         if self._execute is not None:
             return self._executed(self._execute, tool, given)
         with self._lock:
-            profile = self._toolset.profiles.get(tool)
-            if profile is None:
-                names = ", ".join(self._toolset.profiles)
-                return {"status": "unknown_tool", "error": f"no tool is called {tool!r}; the tools are: {names}"}
-            self._overall += 1
-            count = self._counts[tool] = self._counts.get(tool, 0) + 1
-            fault = self._breaker.due(tool, count, self._overall)
-            if fault is None:
-                outcome = self._answer(profile, given)
-                self._commit(profile, given, count, outcome)
-                return outcome.reply
-            return self._broken(profile, given, count, fault)
+            reply = self._reply(tool, given)
+            if self._answered is not None:
+                self._answered.append((tool, reply))
+            return reply
+
+    def _reply(self, tool: str, given: Any) -> dict[str, Any]:
+        profile = self._toolset.profiles.get(tool)
+        if profile is None:
+            names = ", ".join(self._toolset.profiles)
+            return {"status": "unknown_tool", "error": f"no tool is called {tool!r}; the tools are: {names}"}
+        self._overall += 1
+        count = self._counts[tool] = self._counts.get(tool, 0) + 1
+        if self._disturbed is not None:
+            return self._disturbed.reply(Call(profile, given, count, self._overall))
+        outcome = self._responder.answer(profile, given)
+        if outcome.changes:
+            self._responder.write(profile, given, count, outcome.changes)
+            self._responder.keep_reply(profile, given, outcome.reply)
+        return outcome.reply
 
     def _executed(self, execute: Execute, tool: str, given: Any) -> dict[str, Any]:
         if not isinstance(given, dict):
@@ -239,119 +324,6 @@ class Session:
             with self._lock:
                 self._records.writes.append({"tool": tool, "arguments": asked, "call": count})
         return reply
-
-    def _answer(self, profile: Profile, arguments: Any) -> Outcome:
-        """Checks, then the answer: arguments, placeholders, existence, and what the tool does."""
-        errors = profile.checker.errors(arguments)
-        if errors:
-            return refused("invalid_arguments", "; ".join(errors))
-        echoed = placeholder_in(arguments, profile.id_names, profile.fixed)
-        if echoed is not None:
-            return refused(
-                "invalid_arguments",
-                f"argument {echoed[0]!r} is a placeholder ({echoed[1][:60]!r}), not a value",
-                hint=f"Pass the real {echoed[0]}: take it from the conversation, look it up, or ask the user for it.",
-            )
-        absent = self._absent(profile, arguments)
-        if absent is not None:
-            return absent
-        simple = _SIMPLE.get(profile.kind)
-        if simple is not None:
-            return simple(profile, arguments)
-        return _STATEFUL[profile.kind](self._records, profile, arguments)
-
-    def _absent(self, profile: Profile, arguments: dict[str, Any]) -> Outcome | None:
-        """The refusal for a record that is not there, or `None` when all named records are."""
-        for position, item in enumerate(profile.ids):
-            value = arguments.get(item.name)
-            if value is None or item.many or (position == 0 and profile.own_id):
-                continue
-            if not self._records.exists(item, value, main=position == 0):
-                return Outcome(
-                    {"status": "not_found", "error": f"no {item.entity} found for {item.name} {value!r}"},
-                    records=(key_of(item.entity, value),),
-                )
-        return None
-
-    def _commit(self, profile: Profile, arguments: Any, count: int, outcome: Outcome) -> None:
-        """Make an outcome's writes and let reads end the faults that last until then."""
-        if outcome.changes:
-            if self._past is not None:
-                self._past.append((self._records.state.snapshot(), len(self._records.writes)))
-            for change in outcome.changes:
-                self._records.state.apply(change)
-            # The reply may share parts of the arguments, and the reply is the caller's to change.
-            self._records.writes.append({"tool": profile.name, "arguments": clone(arguments), "call": count})
-        elif profile.effect == "read" and outcome.reply.get("status") in ("ok", "not_found"):
-            self._breaker.read(outcome.records)
-
-    def _broken(self, profile: Profile, arguments: Any, count: int, fault: dict[str, Any]) -> dict[str, Any]:
-        """The reply under a fault; a wrong reply needs a call that would have worked, so it waits for one."""
-        kind, ran, seen = fault["kind"], fault["ran"], fault["seen"]
-        before = self._before(profile, arguments) if kind == "stale_result" else None
-        outcome = self._answer(profile, arguments)
-        stale = self._stale(profile, arguments, outcome) if kind == "stale_result" and seen == "wrong" else None
-        if not _applies(kind, profile, outcome) or (seen != "error" and not outcome.succeeded and stale is None):
-            self._commit(profile, arguments, count, outcome)
-            return outcome.reply
-        record = outcome.records[0] if outcome.records else self._named(profile, arguments)
-        self._breaker.fire(profile.name, count, record)
-        if ran != "no" and outcome.changes:
-            made = half_of(outcome.changes) if ran == "partly" else outcome.changes
-            if made:
-                self._commit(profile, arguments, count, Outcome(outcome.reply, made, outcome.records))
-        if profile.effect == "read" and record is not None:
-            self._breaker.read((record,))
-        if seen == "error":
-            return error_reply(kind)
-        if seen == "silence":
-            return silent_reply()
-        if kind == "not_found":
-            return absent_reply(profile, arguments)
-        if stale is not None:
-            return stale_reply(stale, self._records.seed)
-        return wrong_reply(kind, outcome, self._records.seed, before if outcome.changes else None)
-
-    def _stale(self, profile: Profile, arguments: Any, outcome: Outcome) -> dict[str, Any] | None:
-        """
-        What a read would have been answered before this rollout's last write that made a difference to it.
-
-        A record created since is not there yet, a deleted one still is. `None` when no write matters to the answer.
-        """
-        if not self._past or profile.effect != "read":
-            return None
-        writes = self._records.writes
-        for past, count in reversed(self._past):
-            with self._records.state.looking_back(past):
-                self._records.writes = writes[:count]
-                try:
-                    earlier = self._answer(profile, arguments).reply
-                finally:
-                    self._records.writes = writes
-            if earlier != outcome.reply:
-                return earlier
-        return None
-
-    def _named(self, profile: Profile, arguments: Any) -> Key | None:
-        if not profile.ids or not isinstance(arguments, dict):
-            return None
-        value = arguments.get(profile.ids[0].name)
-        return key_of(profile.ids[0].entity, value) if isinstance(value, str | int) else None
-
-    def _before(self, profile: Profile, arguments: Any) -> dict[str, Any] | None:
-        """The record as it is before the call, for an answer that shows just that."""
-        key = self._named(profile, arguments)
-        if key is None or profile.kind != "change":
-            return None
-        shape = self._toolset.shape(key[0])
-        return self._records.row(key, arguments[profile.ids[0].name], shape.id_name)
-
-
-def _applies(kind: str, profile: Profile, outcome: Outcome) -> bool:
-    """Whether a kind of fault means something for this call: a lost write needs one, and a new record no search."""
-    if FAULT_KINDS[kind].writes_only:
-        return bool(outcome.changes)
-    return kind != "not_found" or profile.effect != "create"
 
 
 def _read_arguments(arguments: Any) -> Any:

@@ -32,6 +32,8 @@ from whileai_hf.spec import AgentSpec, Tool, parameter_schemas, read_tools
 _MAX_TOOLSETS = 64
 _MAX_RECORDS = 20_000
 _CLOCK_WORDS = frozenset({"time", "date", "day", "datetime", "now", "today"})
+# Words of a parameter whose value is the same when a call is made again and must not take effect again.
+_RETRY_WORDS = frozenset({"idempotency", "deduplication", "idempotent"})
 _SUMS = frozenset({"sum", "add", "multiply", "product", "subtract", "difference", "divide", "average", "mean"})
 
 
@@ -41,7 +43,7 @@ class Profile:
     One tool as the world sees it.
 
     `kind` is how it is answered: `record`, `contents`, `fact`, `create`, `change`, `calculator`, `arithmetic`,
-    `clock`, `convert_time`, `note` or `done`.
+    `clock`, `convert_time`, `note` or `done`. `retry_key` is the parameter by which a repeated write is recognised.
     """
 
     tool: Tool
@@ -55,6 +57,7 @@ class Profile:
     checker: Checker
     id_names: frozenset[str]
     fixed: frozenset[str]
+    retry_key: str = ""
 
     @property
     def name(self) -> str:
@@ -85,7 +88,8 @@ def _kind(tool: Tool, verb: str, effect: Effect, ids: tuple[IdParameter, ...]) -
     return "create" if effect == "create" else "change"
 
 
-def _profile(tool: Tool) -> Profile:
+def profile_of(tool: Tool) -> Profile:
+    """One tool as the world sees it, worked out anew on every call."""
     verb = verb_of(tool.name, tool.description)
     effect, ids = tool_effect(tool), identifying(tool)
     fixed = frozenset(
@@ -96,7 +100,9 @@ def _profile(tool: Tool) -> Profile:
     entity = noun or "record" if kind == "contents" else entity_of(tool)
     own = names_new_record(tool)
     names = frozenset(item.name for item in ids)
-    return Profile(tool, effect, kind, verb, noun, entity, ids, own, checker_for(tool), names, fixed)
+    retry = next((name for name in parameter_schemas(tool) if _RETRY_WORDS.intersection(words_of(name))), "")
+    retry = retry if effect in ("create", "update", "delete") else ""
+    return Profile(tool, effect, kind, verb, noun, entity, ids, own, checker_for(tool), names, fixed, retry)
 
 
 class Toolset:
@@ -104,7 +110,7 @@ class Toolset:
 
     def __init__(self, tools: tuple[Tool, ...]) -> None:
         self.tools = tools
-        self.profiles = {tool.name: _profile(tool) for tool in tools}
+        self.profiles = {tool.name: profile_of(tool) for tool in tools}
         self.shapes = build_shapes(tools)
         self.fingerprint = digest(
             dumps([[tool.name, tool.description, tool.parameters] for tool in tools]).decode(), length=16

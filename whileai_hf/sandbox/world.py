@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.sandbox.context import find_rollout
-from whileai_hf.sandbox.faults import validate_faults
+from whileai_hf.sandbox.faults import plan_notes, validate_faults
 from whileai_hf.sandbox.session import Session
 from whileai_hf.sandbox.toolset import toolset_of
 
@@ -34,6 +35,8 @@ class World:
             raise ConfigurationError("world(tools) got no tools; pass the agent's tools.")
         self._seed = seed
         self._faults = validate_faults(faults)
+        for note in plan_notes(self._faults, self._toolset):
+            warnings.warn(note, stacklevel=3)
         self._known, self._missing = tuple(known), tuple(missing)
         self.reset()
 
@@ -61,6 +64,10 @@ class World:
     def writes(self) -> list[dict[str, Any]]:
         """Calls that took effect here, see [`Session.writes`]."""
         return self.session.writes
+
+    def write_counts(self) -> list[dict[str, Any]]:
+        """How often each write took effect here, see [`Session.write_counts`]."""
+        return self.session.write_counts()
 
     def call(self, tool: str, arguments: Mapping[str, Any] | str | None = None, /, **named: Any) -> dict[str, Any]:
         """
@@ -111,7 +118,8 @@ def world(
         seed (`int`, *optional*, defaults to `0`):
             Decides every record. Inside a rollout the run's seed counts.
         faults (`dict`, *optional*):
-            A fault plan for calls outside rollouts, see [`fault_plan`]; inside one, the task's plan counts.
+            A fault plan for calls outside rollouts, see [`fault_plan`]; inside one, the task's plan counts. What in it
+            can never fire is warned about.
         known (iterable, *optional*):
             Ids that exist outside rollouts, whatever they look like.
         missing (iterable, *optional*):

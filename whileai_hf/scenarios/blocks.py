@@ -7,9 +7,11 @@ that goes hands its rows to others and leaves theirs alone).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.rows import task_key
 from whileai_hf.rows.rng import digest
 from whileai_hf.scenarios.axes import (
     CALL_FREE_STANCES,
@@ -21,6 +23,7 @@ from whileai_hf.scenarios.axes import (
     Cell,
 )
 from whileai_hf.scenarios.covering import pairwise
+from whileai_hf.scenarios.hidden import without_fault
 
 
 T = TypeVar("T")
@@ -132,3 +135,40 @@ def _completing(axes: Axes, rule: str, position: int, value: str) -> Iterator[Ce
 def clean_twin(cell: Cell) -> Cell:
     """The same situation with nothing going wrong."""
     return cell._replace(tool_condition=SUCCESS) if cell.faulted else cell
+
+
+def clean_twin_task(task: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The clean twin of a task: the same ask in the same world, and every call goes through.
+
+    Args:
+        task (`Mapping`):
+            A task with a fault plan; it is not changed.
+
+    Returns:
+        `dict`: The task without `faults`, under a `scenario_id` of its own that follows from the task's; `twin_of`
+        names the task. What the judge is told says that nothing breaks.
+
+    Raises:
+        [`~whileai_hf.errors.ConfigurationError`]: If no fault is planned for the task.
+
+    Examples:
+    ```python
+    >>> from whileai_hf.sandbox import fault_plan
+    >>> task = {"scenario_id": "sc-1", "prompt": "Refund ORD-7.", "faults": fault_plan("timeout", "refund_order")}
+    >>> twin = clean_twin_task(task)
+    >>> twin["prompt"], twin["faults"], twin["twin_of"], twin["scenario_id"] != "sc-1"
+    ('Refund ORD-7.', None, 'sc-1', True)
+
+    ```
+    """
+    faults, dimensions, privileged = (task.get(name) for name in ("faults", "scenario_dimensions", "privileged"))
+    key = str(task_key(task))
+    if not faults:
+        raise ConfigurationError(f"task {key!r:.60} has no fault plan, so its clean twin would be the task itself")
+    twin = {**task, "scenario_id": f"sc-{digest('clean twin', key)}", "faults": None, "twin_of": key}
+    if isinstance(dimensions, Mapping) and "tool_condition" in dimensions:
+        twin["scenario_dimensions"] = {**dimensions, "tool_condition": SUCCESS}
+    if isinstance(privileged, Mapping):
+        twin["privileged"] = without_fault(privileged, faults, task.get("world_state"))
+    return twin

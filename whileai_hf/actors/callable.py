@@ -8,14 +8,16 @@ loop is ours. Both may be functions or objects with `__call__`, sync or async.
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, cast
 
-from whileai_hf.actors.chat import Conversation, ToolWorld, tools_of
+from whileai_hf.actors.chat import NOBODY, USER, Conversation, ToolWorld, tools_of
 from whileai_hf.actors.loop import background_loop
 from whileai_hf.actors.played import Played, read_result
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.actors.users.turns import UserTurns
+from whileai_hf.errors import AgentError, ConfigurationError
 from whileai_hf.sandbox import world
 from whileai_hf.spec import AgentSpec
 
@@ -75,7 +77,13 @@ class Agent:
         return self.function(messages, tools_of(spec))
 
     def run(
-        self, message: str, *, spec: AgentSpec, session: ToolWorld | None, max_turns: int = DEFAULT_MAX_TURNS
+        self,
+        message: str,
+        *,
+        spec: AgentSpec,
+        session: ToolWorld | None,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        user: UserTurns | None = None,
     ) -> Played:
         """
         Plays one ask on the calling thread.
@@ -89,32 +97,85 @@ class Agent:
                 Answers the tool calls of a chat callable; message callables reach their world themselves.
             max_turns (`int`, *optional*, defaults to `12`):
                 Replies of a chat callable after which it is cut off with `finish_reason` `"length"`.
+            user ([`UserTurns`], *optional*):
+                The person, who may answer the replies of a chat callable; without one the first reply without calls
+                is the last. A message callable takes one message and never meets them.
 
         Returns:
             [`Played`]: The conversation.
 
         Raises:
-            AgentError: When the agent returned the wrong shape. What the agent itself raises passes through.
+            AgentError: When the agent returned the wrong shape, or takes a single message where the task's script has
+                more. What the agent itself raises passes through.
         """
         if not self.is_chat:
-            return read_result(_now(self.function(message)), message)
-        conversation = Conversation(message, spec, _world_of(spec, session), max_turns)
-        while conversation.take(_now(self._ask(conversation, spec))):
-            pass
+            self._takes_one(user)
+            return _single(read_result(_now(self.function(message)), message), user)
+        conversation = Conversation(message, spec, _world_of(spec, session), max_turns, user)
+        turns = self._turns(conversation, spec, now=True)
+        wanted = next(turns, None)
+        while wanted is not None:
+            wanted = _advance(turns, _now(wanted()))
         return conversation.played()
 
     async def arun(
-        self, message: str, *, spec: AgentSpec, session: ToolWorld | None, max_turns: int = DEFAULT_MAX_TURNS
+        self,
+        message: str,
+        *,
+        spec: AgentSpec,
+        session: ToolWorld | None,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        user: UserTurns | None = None,
     ) -> Played:
         """Plays one ask on the running event loop; a sync agent is sent to a thread. Arguments as in `run`."""
         if not self.is_async:
-            return await asyncio.to_thread(self.run, message, spec=spec, session=session, max_turns=max_turns)
+            return await asyncio.to_thread(
+                self.run, message, spec=spec, session=session, max_turns=max_turns, user=user
+            )
         if not self.is_chat:
-            return read_result(await self.function(message), message)
-        conversation = Conversation(message, spec, _world_of(spec, session), max_turns)
-        while conversation.take(await self._ask(conversation, spec)):
-            pass
+            self._takes_one(user)
+            return _single(read_result(await self.function(message), message), user)
+        conversation = Conversation(message, spec, _world_of(spec, session), max_turns, user)
+        turns = self._turns(conversation, spec, now=False)
+        wanted = next(turns, None)
+        while wanted is not None:
+            wanted = _advance(turns, await wanted())
         return conversation.played()
+
+    def _turns(
+        self, conversation: Conversation, spec: AgentSpec, *, now: bool
+    ) -> Generator[Callable[[], Any], Any, None]:
+        """The turns of a conversation: yields who to ask, takes what they said; waiting is up to the caller."""
+        while conversation.next != NOBODY:
+            if conversation.next == USER and conversation.user is not None:
+                messages = list(conversation.messages)
+                answer = conversation.user.next_now if now else conversation.user.next
+                conversation.hear((yield functools.partial(answer, messages)))
+            else:
+                conversation.take((yield functools.partial(self._ask, conversation, spec)))
+
+    def _takes_one(self, user: UserTurns | None) -> None:
+        if user is not None and user.fixed_turns:
+            raise AgentError(
+                f"the task's script has {user.fixed_turns} more user turns, and the agent takes a single message; "
+                "pass a chat callable (messages, tools)."
+            )
+
+
+def _advance(turns: Generator[Callable[[], Any], Any, None], value: Any) -> Callable[[], Any] | None:
+    """Hands on what somebody said; the next one to ask, or `None` at the end."""
+    try:
+        return turns.send(value)
+    except StopIteration:
+        return None
+
+
+def _single(played: Played, user: UserTurns | None) -> Played:
+    """A conversation of one message; the assertions of a task without further turns are checked on it."""
+    if user is not None and user.script:
+        user.check(played.messages)
+        played.extra.update(user.report(played.messages))
+    return played
 
 
 def _now(result: Any) -> Any:
@@ -168,6 +229,7 @@ def play(
     spec: AgentSpec,
     session: ToolWorld | None = None,
     max_turns: int = DEFAULT_MAX_TURNS,
+    user: UserTurns | None = None,
 ) -> Played:
     """
     Plays one ask with `agent` and returns the conversation.
@@ -183,6 +245,8 @@ def play(
             Answers the tool calls of a chat callable; a fresh world of the spec's tools when left out.
         max_turns (`int`, *optional*, defaults to `12`):
             Replies of a chat callable after which it is cut off.
+        user ([`UserTurns`], *optional*):
+            The person after the first message, for chat callables.
 
     Returns:
         [`Played`]: Steps, final text, finish reason and messages.
@@ -199,6 +263,6 @@ def play(
     """
     adapted = adapt(agent)
     if not adapted.is_async:
-        return adapted.run(message, spec=spec, session=session, max_turns=max_turns)
-    played = _now(adapted.arun(message, spec=spec, session=session, max_turns=max_turns))
+        return adapted.run(message, spec=spec, session=session, max_turns=max_turns, user=user)
+    played = _now(adapted.arun(message, spec=spec, session=session, max_turns=max_turns, user=user))
     return cast(Played, played)

@@ -1,4 +1,4 @@
-"""The tool loop of a chat callable: call, run the tools, call again, until it answers.
+"""The conversation of a chat callable: call it, run its tools, call it again, let the person answer, until it is over.
 
 The callable sees its own messages exactly as it returned them (chat APIs want back what they sent); the row gets them
 in one shape. Calls of one message run in the order of its list.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from whileai_hf.actors.numbers import NUMBER_KEYS, Totals, TurnNumbers, read_numbers
 from whileai_hf.actors.played import Played, tool_message
 from whileai_hf.actors.replies import Reply, read_reply
+from whileai_hf.actors.users.turns import UserTurns
 from whileai_hf.spec import AgentSpec
 
 
@@ -22,11 +24,13 @@ class ToolWorld(Protocol):
 
 # What the model reads when its arguments are not JSON; it is told how to go on, as real tool servers do.
 _MALFORMED = "the arguments are not a JSON object; call the tool again with valid JSON"
+# Who has to speak next.
+AGENT, USER, NOBODY = "agent", "user", "nobody"
 
 
 class Conversation:
     """
-    One conversation in progress. Feed it each reply; it says whether another turn is needed.
+    One conversation in progress. Feed it each reply and each answer of the person; it says who speaks next.
 
     Args:
         prompt (`str`):
@@ -37,17 +41,29 @@ class Conversation:
             Where tool calls go.
         max_turns (`int`):
             Replies after which the conversation is cut off.
+        user ([`UserTurns`], *optional*):
+            The person after the first message; without one, the first reply without calls ends the conversation.
     """
 
-    def __init__(self, prompt: str, spec: AgentSpec, world: ToolWorld, max_turns: int) -> None:
-        user = {"role": "user", "content": prompt}
+    def __init__(
+        self, prompt: str, spec: AgentSpec, world: ToolWorld, max_turns: int, user: UserTurns | None = None
+    ) -> None:
+        opening = {"role": "user", "content": prompt}
         system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt else []
-        self.native: list[dict[str, Any]] = [*system, user]
+        self.native: list[dict[str, Any]] = [*system, opening]
+        self.user = user
+        self.next = AGENT
         self._world = world
         self._turns_left = max_turns
-        self._played = Played(steps=[], final_text="", messages=[dict(user)])
+        self._played = Played(steps=[], final_text="", messages=[dict(opening)])
         self._calls = 0
-        self._usage: dict[str, Any] = {}
+        self._totals = Totals()
+        self._last = TurnNumbers()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation so far as rows keep it, without the system message."""
+        return self._played.messages
 
     def _ids(self, reply: Reply) -> list[str]:
         ids: list[str] = []
@@ -73,39 +89,73 @@ class Conversation:
             self.native.append(dict(message))
 
     def _native(self, reply: Reply, ids: list[str]) -> dict[str, Any]:
-        """The reply as it came, its calls named so that the results can point at them."""
-        entries = reply.native.get("tool_calls")
+        """The reply as it came, without numbers, its calls named so that the results can point at them."""
+        native = {key: value for key, value in reply.native.items() if key not in NUMBER_KEYS}
+        entries = native.get("tool_calls")
         if not entries or [call.call_id for call in reply.calls] == ids or len(entries) != len(ids):
-            return reply.native
-        return {**reply.native, "tool_calls": [{**entry, "id": i} for entry, i in zip(entries, ids, strict=True)]}
+            return native
+        return {**native, "tool_calls": [{**entry, "id": i} for entry, i in zip(entries, ids, strict=True)]}
 
-    def take(self, answer: Any) -> bool:
-        """Takes one return value of the callable; `True` while the callable has to speak again."""
+    def take(self, answer: Any) -> None:
+        """Takes one return value of the callable, and runs the calls in it."""
         reply = read_reply(answer)
         self._turns_left -= 1
-        for key, count in reply.usage.items():
-            if isinstance(count, int):
-                self._usage[key] = self._usage.get(key, 0) + count
+        self._last = read_numbers(answer)
+        self._totals.add(self._last)
         ids = self._ids(reply)
         self.native.append(self._native(reply, ids))
         self._played.messages.append(reply.message(ids))
         self._played.final_text = reply.text
         if not reply.calls:
-            self._played.finish_reason = reply.finish_reason if reply.finish_reason == "length" else "stop"
-            return False
+            self._answered(reply)
+            return
+        start = len(self._played.steps)
         if reply.text:
             self._played.steps.append({"text": reply.text})
         self._run(reply, ids)
-        if self._turns_left > 0:
-            return True
-        self._played.finish_reason = "length"
-        return False
+        self._played.steps[start].update(self._last.on_step())
+        if self._turns_left <= 0:
+            self._cut("length")
+
+    def _answered(self, reply: Reply) -> None:
+        cut = self._last.truncated or reply.finish_reason == "length"
+        self._played.finish_reason = "length" if cut else "stop"
+        if self.user is None:
+            self.next = NOBODY
+        elif cut or (self._turns_left <= 0 and self.user.context.turn > 1):
+            self._cut(self._played.finish_reason)
+        else:
+            self.next = USER if self._turns_left > 0 else NOBODY
+
+    def _cut(self, finish_reason: str) -> None:
+        self._played.finish_reason = finish_reason
+        self.next = NOBODY
+        if self.user is not None:
+            self.user.cut()
+
+    def hear(self, said: str | None) -> None:
+        """Takes what the person said to the last reply; `None` ends the conversation."""
+        if said is None:
+            self.next = NOBODY
+            return
+        self._played.steps += [{"text": self._played.final_text, **self._last.on_step()}, {"user": said}]
+        message = {"role": "user", "content": said}
+        self._played.messages.append(message)
+        self.native.append(dict(message))
+        self._last = TurnNumbers()
+        self.next = AGENT
 
     def played(self) -> Played:
         """The conversation so far, as a row keeps it."""
-        if self._usage:
-            self._played.extra["usage"] = self._usage
-        return self._played
+        played = self._played
+        numbers = self._last.on_step()
+        # The last reply is `final_text`, not a step; one is made where there is something to keep on it.
+        if numbers and played.messages[-1]["role"] == "assistant":
+            played.steps.append({"text": played.final_text, **numbers})
+        played.extra.update(self._totals.on_row())
+        if self.user is not None:
+            played.extra.update(self.user.report(played.messages))
+        return played
 
 
 def tools_of(spec: AgentSpec) -> list[dict[str, Any]]:

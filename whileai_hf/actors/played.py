@@ -26,13 +26,16 @@ class Played:
     Args:
         steps (`list[dict]`):
             `{"tool", "arguments", "result"}`, `{"text"}` (the agent speaks) or `{"user"}` (the user does), in order.
-            Arguments that were no JSON object stand as written, beside `"malformed": True`.
+            Arguments that were no JSON object stand as written, beside `"malformed": True`. The first step of a turn
+            carries what is known of it: `logprob`, `n_tokens`, `input_tokens`, `output_tokens`, `token_logprobs`,
+            `"truncated": True`; then the last reply is a step as well.
         final_text (`str`):
             What the agent said last, without reasoning.
         finish_reason (`str`, *optional*, defaults to `"stop"`):
             `"stop"`, `"length"` (the turns or tokens ran out) or `"error"`.
         extra (`dict`, *optional*):
-            Whatever else the agent returned, `seeded` and `usage` among it.
+            Whatever else the agent returned, `seeded` and `usage` among it. For chat callables the totals `usage`,
+            `logprob`, `n_tokens` and `token_logprobs`, and what a [`UserTurns`] reports.
         messages (`list[dict]`, *optional*):
             The conversation without the system message: `user`, `assistant` with OpenAI `tool_calls` whose
             `arguments` are dicts, `tool` with the result as JSON text.

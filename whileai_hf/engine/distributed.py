@@ -1,36 +1,32 @@
 """Map functions on Ray Data: what `Dataset.map` does on one machine, over the processes or machines of a Ray cluster.
 
-Ray brings the scheduling, the actors and the retries; this module only carries rows there and back. Tasks travel as
-Arrow streams that Ray does not look into, because its own batches hand `Json` columns over as text and infer types
-anew for every block. A worker runs the function through `Dataset.map`, so that a row comes out as it would at home.
+Ray brings the scheduling, the actors and the retries; this module only carries rows there and back, as streams Ray
+does not look into (`remote`): its own batches hand `Json` columns over as text and infer types anew for every block.
 """
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import importlib
+import inspect
 import logging
 import math
 import os
-import pickle
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from datasets import Dataset, config, disable_progress_bars
+from datasets import Dataset, config
 from datasets.arrow_writer import ArrowWriter
-from datasets.table import InMemoryTable, MemoryMappedTable
+from datasets.table import MemoryMappedTable
 
-from whileai_hf.actors import agent_id
-from whileai_hf.actors.callable import Agent
-from whileai_hf.actors.naming import Named
 from whileai_hf.engine.given import check_prompts
+from whileai_hf.engine.remote import BatchWorker, WorkerError, pickled, received_rows, sent_batch
 from whileai_hf.engine.rollout import Rollout
-from whileai_hf.errors import ConfigurationError, WhileaiError
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import view
 
 
@@ -45,34 +41,6 @@ _ROUNDS = 2
 _STORE_BYTES = 256 << 20
 # Times a worker that died (an agent that crashed the process, a machine that was taken away) is started again.
 _RESTARTS = 2
-
-
-class WorkerError(WhileaiError, RuntimeError):
-    """The processes a map function ran in died, or failed in a way that is not the library's."""
-
-
-class BatchWorker:
-    """
-    What runs on a worker: one batch in, one batch out, both as Arrow streams in a column named `rows`.
-
-    Args:
-        payload (`bytes`):
-            The pickled map function. Each worker has its own copy and builds its own threads and event loop.
-    """
-
-    def __init__(self, payload: bytes) -> None:
-        disable_progress_bars()
-        self._function = pickle.loads(payload)
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        return _batch([self._map(_unpack(stream.as_buffer())) for stream in batch["rows"]])
-
-    def _map(self, table: pa.Table) -> pa.Table:
-        rows = Dataset(InMemoryTable(table), fingerprint="ray")
-        mapped = rows.map(
-            self._function, batched=True, batch_size=None, keep_in_memory=True, new_fingerprint="ray-mapped"
-        )
-        return mapped.data.table
 
 
 def ray_tables(
@@ -106,33 +74,42 @@ def ray_tables(
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ConfigurationError(f"{name}={value!r} is not a whole number above 0; leave it out for the default")
     ray = _ray()
-    payload = _pickled(function, ray.cloudpickle)
+    payload = pickled(function, ray.cloudpickle)
     with _quiet():
         workers = _connect(ray, workers)
         size = batch_size or _batch_rows(len(rows), workers, function)
         arrow = rows.with_format("arrow")
-        batches = [_batch([arrow[start : start + size]]) for start in range(0, len(rows), size)]
+        batches = [ray.put(sent_batch(arrow[start : start + size])) for start in range(0, len(rows), size)]
         try:
-            yield from _stream(ray, batches, payload, min(workers, len(batches)))
+            for batch in _mapped(ray, batches, payload, min(workers, len(batches))):
+                yield from received_rows(batch)
         except ray.exceptions.RayError as error:
-            raise _own(error) from error
+            line = str(error).strip().partition("\n")[0]
+            raise WorkerError(
+                f"the workers gave up ({type(error).__name__}: {line:.200}); an agent or judge that crashes its "
+                "process or fills the memory does this: try it on a few rows without Ray"
+            ) from error
 
 
-def _stream(ray: Any, batches: list[pa.Table], payload: bytes, workers: int) -> Iterator[pa.Table]:
-    source = ray.data.from_arrow(batches)
+def _mapped(ray: Any, batches: list[Any], payload: bytes, workers: int) -> Iterator[pa.Table]:
+    """The execution on Ray Data: batches of `rows` and `error`, in order."""
+    source = ray.data.from_arrow_refs(batches)
     source.context.execution_options.preserve_order = True
     source.context.enable_progress_bars = False
-    mapped = source.map_batches(
-        BatchWorker,
-        fn_constructor_args=(payload,),
-        batch_size=None,
-        batch_format="pyarrow",
-        compute=ray.data.ActorPoolStrategy(size=workers),
-        ray_remote_args_fn=lambda: {"max_restarts": _RESTARTS, "max_task_retries": _RESTARTS},
-    )
-    for batch in mapped.iter_batches(batch_size=None, batch_format="pyarrow"):
-        for stream in batch["rows"]:
-            yield _unpack(stream.as_buffer())
+    # Left alone, Ray starts a crashing worker again without end. It has announced to drop these arguments.
+    parameters = inspect.signature(source.map_batches).parameters.values()
+    limits = {"max_restarts": _RESTARTS, "max_task_retries": _RESTARTS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        mapped = source.map_batches(
+            BatchWorker,
+            fn_constructor_args=(payload,),
+            batch_size=None,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            **(limits if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters) else {}),
+        )
+    yield from mapped.iter_batches(batch_size=None, batch_format="pyarrow")
 
 
 def ray_map(
@@ -212,8 +189,8 @@ def play_tasks(tasks: Dataset, rollout: Rollout, workers: int | None = None) -> 
 
 def _ray() -> Any:
     try:
-        ray = importlib.import_module("ray")
-        importlib.import_module("ray.data")
+        import ray
+        import ray.data
     except ImportError as error:
         raise ConfigurationError(
             f"Ray Data cannot be imported ({error}); install it with pip install 'whileai-hf[ray]', or leave "
@@ -241,10 +218,10 @@ def _connect(ray: Any, workers: int | None) -> int:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Ray Data says what it is doing on several lines an execution; only its errors are let through."""
+    """Ray Data reports every execution on several lines and a failure on hundreds; here it is raised in one."""
     logger = logging.getLogger("ray.data")
     level = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
@@ -257,55 +234,3 @@ def _batch_rows(rows: int, workers: int, function: Any) -> int:
     if isinstance(function, Rollout):
         wanted = max(wanted, math.ceil(_ROUNDS * function.config.concurrency / (function.config.repeats or 1)))
     return max(1, min(share, wanted, _MOST_ROWS))
-
-
-class _NamedAgent(Agent):
-    """An agent that keeps its name where its source cannot be read: a notebook's code is known to that notebook."""
-
-    def __init__(self, agent: Any) -> None:
-        super().__init__(agent)
-        self.agent_id = agent_id(agent)
-
-
-def _pickled(function: Any, pickler: Any) -> bytes:
-    if isinstance(function, Rollout) and not isinstance(function.agent, Agent | Named):
-        function = copy.copy(function)
-        function.agent = _NamedAgent(function.agent)
-    try:
-        payload: bytes = pickler.dumps(function)
-    except ConfigurationError:
-        raise
-    except Exception as error:  # picklers and reducers raise whatever they like
-        raise ConfigurationError(
-            f"{type(function).__name__} cannot be sent to another process ({type(error).__name__}: {error:.200}); let "
-            "the agent or judge make its client on first use, or run without Ray"
-        ) from error
-    return payload
-
-
-def _own(error: BaseException) -> WhileaiError:
-    """What a failure on a worker means here: our own error as it was raised, everything else in one sentence."""
-    seen: BaseException | None = error
-    while seen is not None:
-        cause = getattr(seen, "cause", None)
-        if isinstance(cause, WhileaiError):
-            return cause
-        seen = cause if isinstance(cause, BaseException) else seen.__cause__
-    lines = str(error).strip().splitlines()
-    return WorkerError(f"the workers gave up: {lines[-1] if lines else type(error).__name__}")
-
-
-def _batch(tables: list[pa.Table]) -> pa.Table:
-    return pa.table({"rows": pa.array([_pack(table) for table in tables], pa.large_binary())})
-
-
-def _pack(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _unpack(content: pa.Buffer) -> pa.Table:
-    return pa.ipc.open_stream(content).read_all()

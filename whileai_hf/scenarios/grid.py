@@ -7,7 +7,7 @@ and of faults hold throughout. The stages are made of blocks (`blocks.py`, `deep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from whileai_hf.scenarios import deeper
@@ -20,11 +20,13 @@ from whileai_hf.scenarios.order import KINDS, Block, Kind, Steering, by_coverage
 _TOOL, _RULE = AXES.index("tool"), AXES.index("rule")
 
 
-def _wanted(axes: Axes, cells: Iterator[Cell], fault_rate: float) -> Iterator[Cell]:
+def wanted(axes: Axes, cell: Cell, fault_rate: float) -> bool:
     """At the two ends the rate is a promise: 0 has no faulted cell, 1 faults every cell that can be."""
-    for cell in cells:
-        if fault_rate > 0 if cell.faulted else (fault_rate < 1 or not axes.can_fault(cell)):
-            yield cell
+    return fault_rate > 0 if cell.faulted else (fault_rate < 1 or not axes.can_fault(cell))
+
+
+def _wanted(axes: Axes, cells: Iterable[Cell], fault_rate: float) -> Iterator[Cell]:
+    return (cell for cell in cells if wanted(axes, cell, fault_rate))
 
 
 def _with_twins(cells: Iterator[Cell]) -> Iterator[Cell]:
@@ -54,6 +56,23 @@ def pair_blocks(axes: Axes, fault_rate: float = 0.5) -> list[Block]:
         *(block(tool, tool_block(axes, tool), _TOOL) for tool in axes.tools),
         *(block(rule, rule_block(axes, rule), _RULE) for rule in axes.rules if rule != UNSPECIFIED),
     ]
+
+
+def planned_cells(axes: Axes, fault_rate: float = 0.5) -> list[Cell]:
+    """
+    The cells of the first stage: the plain asks, and those that together cover every pair.
+
+    Args:
+        axes ([`Axes`]):
+            The agent's axes.
+        fault_rate (`float`, *optional*, defaults to `0.5`):
+            As in [`cells`].
+
+    Returns:
+        `list[Cell]`: Each once; [`cells`] emits them all.
+    """
+    plain = _wanted(axes, happy_cells(axes), fault_rate)
+    return list(dict.fromkeys([*plain, *(cell for block in pair_blocks(axes, fault_rate) for cell in block.cells)]))
 
 
 class _Queues:
@@ -133,7 +152,7 @@ def cells(axes: Axes, fault_rate: float = 0.5) -> Iterator[tuple[Cell, int]]:
         `tuple[Cell, int]`: The cell and the round: 0 until the full product has been used up once, then 1, and so on.
     """
     steering = Steering(axes, fault_rate)
-    first = list(_wanted(axes, iter(happy_cells(axes)), fault_rate))
+    first = list(_wanted(axes, happy_cells(axes), fault_rate))
     round_number = 0
     while True:
         emitted = set(first)

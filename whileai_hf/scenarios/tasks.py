@@ -1,4 +1,4 @@
-"""Task rows: the endless stream, and the Dataset made of its beginning.
+"""Task rows, and the endless stream of those of the grid.
 
 Everything on a row is a function of the seed, the situation and the phrasing. The stream has one memory: a prompt it
 has already emitted is worded again (which, with the wording there is, practically never happens).
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.rows import to_dataset
-from whileai_hf.rows.features import task_features
 from whileai_hf.rows.rng import digest, rng
 from whileai_hf.sandbox import FAULT_KINDS, fault_plan
 from whileai_hf.scenarios.axes import AXES, CALL_FREE_STANCES, SUCCESS, UNSPECIFIED, Axes, Cell, tier_of
@@ -22,11 +19,8 @@ from whileai_hf.scenarios.hidden import hidden_state, reference
 from whileai_hf.scenarios.people import draw_person
 from whileai_hf.scenarios.seeds import seed_row, unique_seeds
 from whileai_hf.scenarios.writer import FRESH, Ask, Writer, tools_for
-from whileai_hf.spec import AgentSpec, as_spec
+from whileai_hf.spec import AgentSpec
 
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 # Wordings tried before a prompt that is already taken is emitted all the same.
 _REWORDINGS = 16
@@ -58,7 +52,8 @@ class TaskMaker:
                 )
             self._first[condition] = frozenset(names)
 
-    def _faults(self, kind: str, tool: str) -> dict[str, Any]:
+    def faults(self, kind: str, tool: str) -> dict[str, Any]:
+        """The plan of a fault of `kind` on the first call of `tool`."""
         plan = self._plans.get((kind, tool))
         if plan is None:
             plan = self._plans[kind, tool] = fault_plan(kind, tool)
@@ -109,7 +104,7 @@ class TaskMaker:
             "phrasing": phrasing,
             "scenario_dimensions": dict(zip(AXES, cell, strict=True)),
             "world_state": cell.world_state,
-            "faults": self._faults(cell.tool_condition, tools[0]) if cell.faulted and tools else None,
+            "faults": self.faults(cell.tool_condition, tools[0]) if cell.faulted and tools else None,
             "expected_calls": [{"tool": phrase.tool.name, "arguments": call.arguments} for phrase, call in expected],
             "privileged": {"hidden_state": hidden_state(cell, calls), "reference": reference(cell, calls)},
             "tier": tier_of(cell.stance),
@@ -123,7 +118,8 @@ class TaskMaker:
         }
 
 
-def _check(seed: int, fault_rate: float, phrasings: int) -> None:
+def check_draw(seed: int, fault_rate: float, phrasings: int) -> None:
+    """Refuses a `seed`, `fault_rate` or `phrasings` that is out of its range."""
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise ConfigurationError(f"seed is {seed!r:.40}; pass a whole number.")
     if isinstance(fault_rate, bool) or not isinstance(fault_rate, int | float) or not 0 <= fault_rate <= 1:
@@ -175,7 +171,7 @@ def draw_tasks(
 
     ```
     """
-    _check(seed, fault_rate, phrasings)
+    check_draw(seed, fault_rate, phrasings)
     asked, notes = unique_seeds(list(seeds) if isinstance(seeds, tuple) else seeds)
     for note in notes:
         warnings.warn(note + ".", stacklevel=2)
@@ -198,58 +194,3 @@ def _stream(
                     break
             taken.add(row["prompt"])
             yield row
-
-
-def situations(
-    spec: AgentSpec | Any = None,
-    *,
-    tools: Any = None,
-    system_prompt: str = "",
-    n: int = 100,
-    seed: int = 0,
-    fault_rate: float = 0.5,
-    seeds: Sequence[str] = (),
-    phrasings: int = 1,
-) -> Dataset:
-    """
-    The first `n` tasks of an agent as a Dataset.
-
-    Args:
-        spec ([`~whileai_hf.spec.AgentSpec`], `dict`, `str` or `Path`, *optional*):
-            The agent, or the folder or file it is in.
-        tools (`list`, *optional*):
-            Its tools, when there is no `spec`.
-        system_prompt (`str`, *optional*, defaults to `""`):
-            Its prompt, when there is no `spec`.
-        n (`int`, *optional*, defaults to `100`):
-            Number of rows, the owner's asks included; never fewer than those.
-        seed (`int`, *optional*, defaults to `0`):
-            Seed of values and wording.
-        fault_rate (`float`, *optional*, defaults to `0.5`):
-            Share of situations with a planned fault among those that could have one.
-        seeds (`Sequence[str]`, *optional*):
-            The owner's own asks; they come first.
-        phrasings (`int`, *optional*, defaults to `1`):
-            Wordings of each situation.
-
-    Returns:
-        `datasets.Dataset`: One row a task, with `prompt`, `faults`, `expected_calls`, `privileged` and the rest.
-
-    Raises:
-        [`~whileai_hf.errors.ConfigurationError`]: If an argument is out of its range.
-
-    Examples:
-    ```python
-    >>> from whileai_hf.scenarios import situations
-    >>> tasks = situations(tools=[{"name": "get_order", "description": "Look up an order."}], n=8)
-    >>> len(tasks), len(set(tasks["scenario_id"]))
-    (8, 8)
-
-    ```
-    """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ConfigurationError(f"n is {n!r:.40}; pass the number of tasks, 1 or more.")
-    agent = as_spec(spec, tools=tools, system_prompt=system_prompt)
-    stream = draw_tasks(agent, seed=seed, fault_rate=fault_rate, seeds=seeds, phrasings=phrasings)
-    owned = len(dict.fromkeys([*agent.seeds, *seeds]))
-    return to_dataset(list(islice(stream, max(n, owned))), task_features())

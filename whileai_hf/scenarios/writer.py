@@ -195,7 +195,7 @@ class Writer:
             kind = stance if stance in ("boundary", "adversarial") else "ordinary"
             after.append(draws.pick(lines("lines", "rule", kind)).fill(draws, known))
         context = self._contexts(person, cell, ask, len(before) + len(after), known, draws)
-        text = self._joined(person, [*before, *body, *after, *context], known, draws)
+        text = self.joined(person, [*before, *body, *after, *context], known, draws)
         text = typed(text, person.typing, draws)
         return ask.fill(text) if ask is not None else text
 
@@ -207,7 +207,15 @@ class Writer:
             about = ask.calls[0][0].tool.name
         else:
             about = ask.calls[1][0].tool.name
+        return self.known(about, draws, topic)
+
+    def known(self, about: str, draws: Draws, topic: str | None = None) -> Known:
+        """What the slots of a line stand for in a message about the tool `about` (`""` when the agent has none)."""
         return Known(self._spoken[about], draws, topic)
+
+    def aside(self, known: Known, draws: Draws) -> str:
+        """A question that has nothing to do with this agent, starting in lower case."""
+        return draws.pick(self._other).fill(draws, known)
 
     def _stance(
         self, stance: str, short: bool, before: list[str], after: list[str], known: Known, draws: Draws
@@ -221,7 +229,7 @@ class Writer:
 
     def _body(self, cell: Cell, ask: Ask | None, known: Known, draws: Draws, short: bool) -> list[str]:
         if ask is None:
-            known["other"] = draws.pick(self._other).fill(draws, known)
+            known["other"] = self.aside(known, draws)
             return [draws.pick(lines("lines", "unrelated short" if short else "unrelated")).fill(draws, known)]
         if cell.stance == "ambiguous":
             return [draws.pick(lines("lines", "vague")).fill(draws, known)]
@@ -241,7 +249,7 @@ class Writer:
         single = len(ask.calls) == 1
         shown = bool(phrase.shows) and single and not plain and draws.chance(_SHOW)
         wording = draws.pick(phrase.shows if shown else phrase.requests if single else phrase.compact)
-        request, extra = wording.text, self._completions(wording, phrase, call, draws)
+        request, extra = wording.text, self.completions(wording, phrase, call, draws)
         if phrase.facets and single and not plain and draws.chance(_FACET):
             facet = draws.pick(phrase.facets)
             extra.append(draws.pick(lines("lines", "frames", "facet")).fill(draws, {"facet": facet}))
@@ -252,10 +260,11 @@ class Writer:
                 noun = "".join(char for char in second.record if char < "\ue000").strip()
                 text = text.replace(second.record, f"the same {noun}" if noun else "it", 1)
             request += draws.pick(data("lines")["frames"]["join"]) + _shifted(text, called)
-            extra += [_shifted(line, called) for line in self._completions(wording, second, called, draws)]
+            extra += [_shifted(line, called) for line in self.completions(wording, second, called, draws)]
         return request, extra, shown
 
-    def _completions(self, wording: Wording, phrase: ToolPhrases, call: Call, draws: Draws) -> list[str]:
+    def completions(self, wording: Wording, phrase: ToolPhrases, call: Call, draws: Draws) -> list[str]:
+        """The sentences that say the values which the wording of a request has no place for."""
         said = [draws.pick(options) for options in wording.after if options]
         for index in (*phrase.flags, *call.optional):
             said.append(phrase.optional_sentence(index, call, draws))
@@ -277,7 +286,8 @@ class Writer:
         # A step that is no divisor of the number of lines: the second is never the first again.
         return [options[(at + 7 * step) % len(options)].fill(draws, known) for step in range(wanted)]
 
-    def _joined(self, person: Person, said: list[str], known: Known, draws: Draws) -> str:
+    def joined(self, person: Person, said: list[str], known: Known, draws: Draws) -> str:
+        """The sentences as one message of `person`, with a greeting, a word about who is writing and a farewell."""
         sentences = [_capital(line if line[-1] in _STOPS else _closed(line)) for line in said[:-1]]
         sentences.append(_capital(said[-1]))
         if person.length == "short":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whileai_hf.actors.models.markup import NAMELESS, read_text, split_reasoning
@@ -142,15 +142,14 @@ def test_calls_inside_of_reasoning_are_not_made():
     }
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda v: st.lists(v) | st.dictionaries(st.text(), v),
-    max_leaves=5,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
+JSON = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
 
 
+@settings(max_examples=25)
 @given(
-    st.lists(st.dictionaries(st.text(), JSON), min_size=1, max_size=3), st.sampled_from(["hermes", "mistral", "llama"])
+    st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=3), min_size=1, max_size=3),
+    st.sampled_from(["hermes", "mistral", "llama"]),
 )
 def test_what_is_written_is_read_back(arguments, syntax):
     entries = [{"name": f"tool_{number}", "arguments": values} for number, values in enumerate(arguments)]
@@ -167,6 +166,7 @@ def test_what_is_written_is_read_back(arguments, syntax):
     assert calls(text) == [(e["name"], e["arguments"]) for e in entries]
 
 
+@settings(max_examples=60)
 @given(st.text(), st.booleans(), st.booleans())
 def test_any_text_is_some_message(text, tools, opened):
     assert read_reply(read_text(text, tools=tools, opened=opened)).message([]) is not None

@@ -83,7 +83,7 @@ def make(untrained, tokenizer):
     made = []
 
     def model(**knobs):
-        made.append(TransformersModel("tiny", model=untrained, tokenizer=tokenizer, **{"max_tokens": 24, **knobs}))
+        made.append(TransformersModel("tiny", model=untrained, tokenizer=tokenizer, **{"max_tokens": 16, **knobs}))
         return made[-1]
 
     yield model
@@ -148,13 +148,23 @@ def overfit(model, tokenizer, messages, tools):
     pytest.fail("the tiny model did not learn one conversation")
 
 
-def test_a_trained_model_plays_the_whole_conversation(tiny, tokenizer, tools):
-    taught = simulate(ScriptedModel(SCRIPT), tools)[0]
+@pytest.fixture
+def brief(tools):
+    """The tools of the desk in few words: every token costs training time."""
+    for tool in tools:
+        tool["function"]["description"] = "Do it."
+        for schema in tool["function"]["parameters"]["properties"].values():
+            schema.pop("description", None)
+    return tools
+
+
+def test_a_trained_model_plays_the_whole_conversation(tiny, tokenizer, brief):
+    taught = simulate(ScriptedModel(SCRIPT), brief)[0]
     assert [m["role"] for m in taught["messages"]] == ["system", "user", *["assistant", "tool"] * 2, "assistant"]
     model = tiny.make_model(tokenizer)
-    overfit(model, tokenizer, template_messages(taught["messages"]), tools)
+    overfit(model, tokenizer, template_messages(taught["messages"]), brief)
     backend = TransformersModel("tiny", model=model, tokenizer=tokenizer, temperature=0, max_tokens=80)
-    row = simulate(ModelAgent(backend, logprobs=True), tools)[0]
+    row = simulate(ModelAgent(backend, logprobs=True), brief)[0]
     calls = [step for step in row["steps"] if "tool" in step]
     assert [(step["tool"], step["arguments"], step["result"]["status"]) for step in calls] == [
         ("get_order", {"order_id": "ORD-1042"}, "ok"),
@@ -165,7 +175,7 @@ def test_a_trained_model_plays_the_whole_conversation(tiny, tokenizer, tools):
     assert row["finish_reason"] == "stop"
     # Cut short, the same model says so.
     cut = TransformersModel("tiny", model=model, tokenizer=tokenizer, temperature=0, max_tokens=6)
-    assert ask(cut, template_messages(taught["messages"])[:-1], tools=tools).finish_reason == "length"
+    assert ask(cut, template_messages(taught["messages"])[:-1], tools=brief).finish_reason == "length"
 
 
 # ---- log probabilities
@@ -444,12 +454,14 @@ def test_a_conversation_too_long_costs_itself_only(make):
     assert isinstance(refused, ModelError) and "and transformers:tiny takes 2048" in str(refused)
 
 
-def test_an_answer_ends_with_the_context(make, tiny, tokenizer):
+def test_an_answer_ends_with_the_context(make, tiny):
     used = ask(make(max_tokens=1)).usage["input_tokens"]
-    padding = [{"role": "user", "content": QUESTIONS[0][0]["content"] + "\x7f" * (tiny.LONGEST - used - 3)}]
-    done = ask(make(max_tokens=500, temperature=0), padding)
-    assert done.usage == {"input_tokens": tiny.LONGEST - 3, "output_tokens": 3}
-    assert done.finish_reason == "length"
+    full = [{"role": "user", "content": QUESTIONS[0][0]["content"] + "\x7f" * (tiny.LONGEST - used - 3)}]
+    # One batch: the row that has room goes on.
+    long, short = ask_all(make(max_tokens=9, temperature=0), [full, QUESTIONS[0]], logprobs=True)
+    assert long.usage == {"input_tokens": tiny.LONGEST - 3, "output_tokens": 3}
+    assert (long.finish_reason, long.n_tokens) == ("length", 3)
+    assert short.usage == {"input_tokens": used, "output_tokens": 9}
 
 
 # ---- loading and names

@@ -12,13 +12,13 @@ from whileai_hf.engine import queue as queues
 from whileai_hf.engine.allocation import Fixed
 from whileai_hf.engine.player import PlayedRow
 from whileai_hf.engine.queue import GroupQueue
-from whileai_hf.engine.source import Listed
+from whileai_hf.engine.source import Listed, Planned
 from whileai_hf.engine.workers import run_tasks, run_threads
 from whileai_hf.errors import ModelStopError
 
 
-def numbered(count):
-    return ({"prompt": str(number), "scenario_id": str(number)} for number in range(count))
+def numbered(count, k=1):
+    return (Planned({"prompt": str(number), "scenario_id": str(number)}, k, k) for number in range(count))
 
 
 def row(work, good=True):
@@ -28,7 +28,7 @@ def row(work, good=True):
 
 
 def queue_of(count, wanted, losses=999, k=1):
-    return GroupQueue(Listed(numbered(count), k, k), Fixed(), wanted, losses)
+    return GroupQueue(Listed(numbered(count, k), k), Fixed(), wanted, losses)
 
 
 def play(count, good, wanted, losses, concurrency, asynchronous=False, k=1):
@@ -93,7 +93,7 @@ def test_an_error_of_the_source_or_of_the_work_reaches_the_reader():
         yield from numbered(2)
         raise KeyError("source")
 
-    queue = GroupQueue(Listed(broken(), 1, 1), Fixed(), 10, 16)
+    queue = GroupQueue(Listed(broken(), 1), Fixed(), 10, 16)
     run_threads(queue, row, queue.finish, 2)
     with pytest.raises(KeyError, match="source"):
         list(queue.batches())

@@ -70,7 +70,7 @@ class Account:
 
     def _shortfall(self) -> list[str]:
         run, tally = self._run, self._tally
-        asked, repeats = run.topology.rows, run.topology.repeats
+        asked, repeats = run.topology.rows * run.config.runs, run.topology.repeats
         missing = asked - tally.rows
         if missing <= 0:
             return []
@@ -107,8 +107,8 @@ class Account:
             seed=run.config.seed,
             knobs=plain_knobs(run.config),
             n_rows=tally.rows,
-            budget=topology.rows,
-            shortfall=topology.rows - tally.rows,
+            budget=topology.rows * run.config.runs,
+            shortfall=topology.rows * run.config.runs - tally.rows,
             n_situations=len(tally.dimensions),
             n_prompts=len(tally.prompts),
             k=topology.repeats,

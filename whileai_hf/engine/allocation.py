@@ -80,8 +80,8 @@ class TwoStage:
             return 0
         mixed = group.mixed()
         group.inclusion_p = 1.0 if mixed else self._rate
-        prompt = f"carry {task_key(group.task)} {group.task['prompt']}"
-        if mixed or unit(self._seed, prompt) < self._rate:
+        name = f"carry {task_key(group.task)} {group.task['prompt']} {group.eval_run or 0}"
+        if mixed or unit(self._seed, name) < self._rate:
             return group.k - group.due
         group.stopped = True
         return 0

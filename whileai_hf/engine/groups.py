@@ -22,12 +22,15 @@ class Group:
             Rollouts planned.
         probe (`int`):
             Rollouts it gets whatever comes of them.
+        eval_run (`int`, *optional*):
+            Which playing of the whole task set it belongs to, where there are several.
     """
 
     number: int
     task: Task
     k: int
     probe: int
+    eval_run: int | None = None
     due: int = 0
     """Rollouts asked for so far; they have the indices below it."""
     rows: dict[int, PlayedRow] = field(default_factory=dict)

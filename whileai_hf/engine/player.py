@@ -29,6 +29,7 @@ from whileai_hf.spec import AgentSpec
 
 
 if TYPE_CHECKING:
+    from whileai_hf.engine.groups import Group
     from whileai_hf.engine.queue import Work
 
 Task = Mapping[str, Any]
@@ -102,11 +103,14 @@ class Player:
             "model_version": (config.sampling or {}).get("model") or identity,
             "policy_version": policy,
             "sampling": config.sampling,
-            "lineage": {"system_prompt_sha": digest(spec.system_prompt, length=16)},
         }
+        self._lineage = {"system_prompt_sha": digest(spec.system_prompt, length=16)}
+        if config.runs == 1:
+            constant["lineage"] = self._lineage
         self.encoder = RowEncoder(self.features, constant, LATE_COLUMNS)
 
-    def _start(self, task: Task, index: int) -> ActiveRollout:
+    def _start(self, group: Group, index: int) -> ActiveRollout:
+        task = group.task
         seed, dimensions = task.get("seed"), task.get("scenario_dimensions")
         # Rows of other stacks describe their worlds in other words; those worlds are taken as they come.
         state = task.get("world_state")
@@ -126,7 +130,7 @@ class Player:
         """Plays a rollout with a sync agent on the calling thread."""
         group, index = work
         started = time.perf_counter()
-        rollout = self._start(group.task, index)
+        rollout = self._start(group, index)
         with activate(rollout):
             try:
                 played = self.agent.run(
@@ -144,7 +148,7 @@ class Player:
         """Plays a rollout with an async agent."""
         group, index = work
         started = time.perf_counter()
-        rollout = self._start(group.task, index)
+        rollout = self._start(group, index)
         with activate(rollout):
             try:
                 played = await self.agent.arun(
@@ -196,6 +200,7 @@ class Player:
             behavior_signature=signature,
             group_planned_k=group.k,
             group_probe=group.probe,
+            lineage=self._lineage if group.eval_run is None else {**self._lineage, "eval_run": group.eval_run},
             metadata=extra or None,
         )
         cells, line = self.encoder.encode(row)

@@ -165,8 +165,8 @@ class GroupQueue:
             raise
         if found is None:
             return False
-        task, k, probe = found
-        group = Group(self._opened, task, k, min(probe, k), due=min(probe, k))
+        task, k, probe, eval_run = found
+        group = Group(self._opened, task, k, min(probe, k), eval_run, due=min(probe, k))
         group.pays = self._allocation.view(self._opened - LOOK_AHEAD)
         self._opened += 1
         self._committed += k

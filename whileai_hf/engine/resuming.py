@@ -47,13 +47,14 @@ class Recalled:
                     f"resume={path!r} holds rows of {row.get('run_id')} (line {number}) and this call is {run_id}: "
                     "agent, tools, prompt or knobs differ; call simulate as before, or start without resume"
                 )
-            key = (task_key(row), row["prompt"], row.get("phrasing"), row["rollout_index"])
+            key = (task_key(row), row["prompt"], row.get("phrasing"), _eval_run(row), row["rollout_index"])
             self._rows.setdefault(key, deque()).append(line)
 
     def take(self, player: Player, work: Work) -> PlayedRow | None:
         """The row of this rollout, `None` when it has to be played."""
         group, index = work
-        found = self._rows.get((task_key(group.task), group.task["prompt"], group.task.get("phrasing"), index))
+        task = group.task
+        found = self._rows.get((task_key(task), task["prompt"], task.get("phrasing"), group.eval_run, index))
         if not found:
             return None
         return _played(player, group, orjson.loads(found.popleft()))
@@ -67,6 +68,10 @@ def _read(line: bytes, path: str, number: int) -> dict[str, Any]:
     if not isinstance(row, dict) or not {"prompt", "rollout_index"} <= row.keys():
         raise DataError(f"{path}, line {number}, is not a row of a run; give the JSONL file the run was writing to")
     return row
+
+
+def _eval_run(row: dict[str, Any]) -> int | None:
+    return (row.get("lineage") or {}).get("eval_run")
 
 
 def _played(player: Player, group: Group, row: dict[str, Any]) -> PlayedRow:

@@ -15,7 +15,7 @@ from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.player import Player
 from whileai_hf.engine.playing import rows_of, start_playing
-from whileai_hf.engine.source import Listed
+from whileai_hf.engine.source import Listed, Planned
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.hashing import register_hash
@@ -95,7 +95,8 @@ class Rollout:
             foreign["privileged"] = known_features()["privileged"]
         player = Player(self.agent, self.spec, self.config, self.run_id, foreign)
         topology = self.config.topology()
-        source = Listed(fit_tasks(tasks.rows(), foreign), topology.repeats, topology.probe)
+        planned = (Planned(task, topology.repeats, topology.probe) for task in fit_tasks(tasks.rows(), foreign))
+        source = Listed(planned, topology.repeats)
         rollouts = len(tasks) * topology.repeats
         queue, _ = start_playing(player, source, budget=rollouts, losses_allowed=rollouts + 1)
         groups = [group for batch in queue.batches() for group in batch.groups]

@@ -25,7 +25,7 @@ from whileai_hf.engine.queue import Batch, GroupQueue
 from whileai_hf.engine.recorder import Recorder, journal_path
 from whileai_hf.engine.report import Tally, task_set
 from whileai_hf.engine.resuming import Recalled, take_over
-from whileai_hf.engine.source import Listed, TaskSource
+from whileai_hf.engine.source import Listed, Planned, TaskSource
 from whileai_hf.rows import dumps, task_key, view
 from whileai_hf.scenarios import draw_tasks
 from whileai_hf.score.grading import with_verdicts
@@ -80,7 +80,8 @@ class Run:
         # Whole groups only: a group short of its repeats is of no use to a group-relative update.
         fixed = self.topology.policy == "fixed"
         repeats = self.topology.repeats
-        self.wanted = self.topology.rows // repeats * repeats if fixed else self.topology.rows
+        rows = self.topology.rows // repeats * repeats if fixed else self.topology.rows
+        self.wanted = rows * config.runs
         self.losses_allowed = max(_MIN_LOSSES, 2 * self.wanted)
 
     def play(self) -> Dataset:
@@ -160,9 +161,19 @@ class Run:
         return task_set((task_key(task), task["prompt"]) for task in self.pinned.tasks)
 
     def _source(self) -> TaskSource:
-        repeats, probe = self.topology.repeats, self.topology.probe
+        k, probe, runs = self.topology.repeats, self.topology.probe, self.config.runs
+        tasks, finite = self._tasks()
+        if runs == 1:
+            return Listed((Planned(task, k, probe) for task in tasks), k, finite=finite, note=self._note)
+        # Every playing has the tasks of the first, so there have to be so many and no more.
+        listed = list(tasks if finite else islice(tasks, self.topology.rows // k))
+        planned = (Planned(task, k, probe, run) for run in range(runs) for task in listed)
+        return Listed(planned, k, note=self._note)
+
+    def _tasks(self) -> tuple[Iterator[Task], bool]:
+        """The tasks, and whether they end."""
         if self.pinned is not None:
-            return Listed(self.pinned.tasks, repeats, probe, note=self._note)
+            return iter(self.pinned.tasks), True
         tasks: Iterator[Task] = draw_tasks(
             self.spec,
             seed=self.config.seed,
@@ -171,10 +182,8 @@ class Run:
             phrasings=self.topology.phrasings,
         )
         if self.topology.situations is None:
-            return Listed(tasks, repeats, probe, finite=False, note=self._note)
-        return Listed(
-            islice(tasks, self.topology.situations * self.topology.phrasings), repeats, probe, note=self._note
-        )
+            return tasks, False
+        return islice(tasks, self.topology.situations * self.topology.phrasings), True
 
     def _note(self, task: Task) -> None:
         known = [task.get(name) for name in ("scenario_id", "prompt", "privileged", "expected_calls")]

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import Task
+
+
+class Planned(NamedTuple):
+    """A task and how it is to be played."""
+
+    task: Task
+    k: int
+    """Rollouts planned."""
+    probe: int
+    """Rollouts it gets first."""
+    eval_run: int | None = None
+    """Which playing of the whole task set this is, where there are several."""
 
 
 class TaskSource(Protocol):
@@ -27,8 +39,8 @@ class TaskSource(Protocol):
     def next_size(self) -> int:
         """Rollouts planned for the next task."""
 
-    def next(self, number: int) -> tuple[Task, int, int] | None:
-        """The task with this number, its `k` and its probe; `None` at the end, or while it is being made."""
+    def next(self, number: int) -> Planned | None:
+        """The task with this number; `None` at the end, or while it is being made."""
 
     def learn(self, group: Group) -> None:
         """Takes note of a group that has ended, in the order of the run."""
@@ -39,12 +51,10 @@ class Listed:
     Tasks that are known beforehand, or follow from nothing but themselves.
 
     Args:
-        tasks (`Iterable[Mapping]`):
+        tasks (`Iterable[Planned]`):
             The tasks.
         k (`int`):
             Rollouts planned for each.
-        probe (`int`):
-            Rollouts each gets first.
         finite (`bool`, *optional*, defaults to `True`):
             Whether they end.
         note (`Callable`, *optional*):
@@ -55,15 +65,14 @@ class Listed:
 
     def __init__(
         self,
-        tasks: Iterable[Task],
+        tasks: Iterable[Planned],
         k: int,
-        probe: int,
         *,
         finite: bool = True,
         note: Callable[[Task], None] | None = None,
     ) -> None:
-        self._tasks: Iterator[Task] = iter(tasks)
-        self._k, self._probe = k, probe
+        self._tasks: Iterator[Planned] = iter(tasks)
+        self._k = k
         self._note = note
         self.finite = finite
         # One task ahead, so that the last one is known to be the last.
@@ -79,15 +88,15 @@ class Listed:
         """Rollouts planned for the next task."""
         return self._k
 
-    def next(self, number: int) -> tuple[Task, int, int] | None:
+    def next(self, number: int) -> Planned | None:
         """The next task."""
-        task = self._ahead
-        if task is None:
+        planned = self._ahead
+        if planned is None:
             return None
         self._ahead = next(self._tasks, None)
         if self._note is not None:
-            self._note(task)
-        return task, self._k, self._probe
+            self._note(planned.task)
+        return planned
 
     def learn(self, group: Group) -> None:
         """Nothing follows from what came of earlier tasks."""

@@ -24,7 +24,7 @@ def numbered(count, k=1):
 def row(work, good=True):
     group, index = work
     status = "ok" if good else "error"
-    return PlayedRow(group.task, index, [], b"{}", status, None, (), (), seconds=0.001, label="same")
+    return PlayedRow(group.task, index, [], b"{}", status, None, (), (), seconds=0.001, signature="same", label="same")
 
 
 def queue_of(count, wanted, losses=999, k=1):
@@ -185,7 +185,7 @@ def test_the_clock_ends_a_run_and_keeps_what_has_come(asynchronous):
 def test_no_group_is_opened_that_cannot_end_in_time():
     def work(item):
         time.sleep(0.1)
-        return PlayedRow(item[0].task, item[1], [], b"{}", "ok", None, (), (), seconds=0.1, label="same")
+        return PlayedRow(item[0].task, item[1], [], b"{}", "ok", None, (), (), seconds=0.1, signature="same", label="same")
 
     queue = queue_of(1000, 1000, k=3)
     run_threads(queue, work, queue.finish, 2)

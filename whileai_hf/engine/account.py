@@ -33,7 +33,7 @@ class Account:
         self._tally = run.tally
 
     def stopped_because(self) -> str:
-        """`budget`, `time_budget`, `tasks_done`, `situations_exhausted`, `agent_failed`, or why a model stopped."""
+        """Why the run ended, see [`RunReport`]."""
         run, tally = self._run, self._tally
         if self._queue.stop is not None:
             return self._queue.stop.reason
@@ -41,6 +41,8 @@ class Account:
             return "agent_failed"
         if self._queue.timed_out:
             return "time_budget"
+        if run.drawn is not None and run.drawn.saturated:
+            return "saturation"
         if self._queue.used_up:
             return "tasks_done" if run.pinned else "situations_exhausted"
         return "budget"
@@ -66,7 +68,16 @@ class Account:
                 f"{self._queue.abandoned} rollouts were still running {run.config.stop_grace:g} s after the end and "
                 "were abandoned; raise stop_grace to wait for them"
             )
-        return [*found, *self._shortfall()]
+        return [*found, *self._degraded().values(), *self._shortfall()]
+
+    def _degraded(self) -> dict[str, str]:
+        """What ran below its usual quality, with a sentence for each."""
+        run = self._run
+        found = dict(run.roles.degraded)
+        fallback = None if run.writer is None else run.writer.report()["generator_fallback"]
+        if fallback:
+            found["generator_fallback"] = fallback
+        return found
 
     def _shortfall(self) -> list[str]:
         run, tally = self._run, self._tally
@@ -87,12 +98,15 @@ class Account:
         """The report."""
         run, tally, spec, topology = self._run, self._tally, self._run.spec, self._run.topology
         dimensions = [found for found in tally.dimensions.values() if found]
+        written = None if run.writer is None else run.writer.report()
         search: dict[str, Any] = {
+            **({} if run.drawn is None else run.drawn.report()),
+            "writer": written,
             "agent_errors": tally.errors,
             "first_agent_error": tally.first_error,
             "groups": tally.groups(),
             "rollouts_abandoned": self._queue.abandoned,
-            "writer_waves_abandoned": 0,
+            "writer_waves_abandoned": 0 if written is None else written["abandoned"],
         }
         return RunReport(
             run_id=run.run_id,
@@ -120,7 +134,7 @@ class Account:
             tools_called={name: tally.tools[name] for name in dict.fromkeys([*spec.names, *sorted(tally.tools)])},
             seconds=seconds,
             warnings=self.warnings(),
-            degraded=[],
+            degraded=list(self._degraded()),
         )
 
 

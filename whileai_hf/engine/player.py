@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 from datasets import Features
 
 from whileai_hf.actors import Agent, Played, adapt, agent_id
+from whileai_hf.actors.models import ModelAgent
 from whileai_hf.actors.signature import behavior_signature
+from whileai_hf.actors.users import make_user
 from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.engine.roles import Roles
 from whileai_hf.errors import AgentError, ModelStopError
-from whileai_hf.rows import task_key
 from whileai_hf.rows.encoder import Cells, RowEncoder
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox import ActiveRollout, Session, activate
-from whileai_hf.sandbox.knowledge import WORLD_STATES
 from whileai_hf.score.verdicts import Verdict
 from whileai_hf.spec import AgentSpec
 
@@ -59,6 +60,8 @@ class PlayedRow:
     tools_called: tuple[str, ...]
     faults_fired: tuple[str, ...]
     seconds: float
+    signature: str | None
+    """How the agent behaved."""
     label: Hashable
     """What the allocation compares: the reward, or how the agent behaved. `None` says nothing."""
     verdict: Verdict | None = None
@@ -72,8 +75,8 @@ class Player:
     Plays tasks with one agent.
 
     Args:
-        agent (`Callable`):
-            The agent, see [`actors`].
+        roles ([`Roles`]):
+            The agent, and who speaks for the user.
         spec ([`AgentSpec`]):
             Its tools and system prompt.
         config ([`SimulationConfig`]):
@@ -85,46 +88,61 @@ class Player:
     """
 
     def __init__(
-        self, agent: Any, spec: AgentSpec, config: SimulationConfig, run_id: str, foreign: Features | None = None
+        self,
+        roles: Roles,
+        spec: AgentSpec,
+        config: SimulationConfig,
+        run_id: str,
+        foreign: Features | None = None,
     ) -> None:
-        self.agent: Agent = adapt(agent)
+        self.agent: Agent = adapt(roles.agent)
+        self.user = roles.user
         self.spec = spec
         self.config = config
         foreign = foreign or Features({})
         self.features = Features({**rollout_features(), **foreign})
         self._carried = (*_CARRIED, *foreign)
-        identity = agent_id(agent)
-        policy = f"{identity.split('#')[0]}@{digest(spec.system_prompt, length=16)}"
+        model = roles.agent if isinstance(roles.agent, ModelAgent) else None
+        identity = agent_id(roles.agent)
+        name = identity.split("#")[0] if model is None else model.name
+        policy = f"{name}@{digest(spec.system_prompt, length=16)}"
         self._system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt else []
         constant = {
             "schema_version": SCHEMA_VERSION,
             "run_id": run_id,
             "tools": spec.openai_tools(),
-            "model_version": (config.sampling or {}).get("model") or identity,
+            "model_version": model.name if model is not None else (config.sampling or {}).get("model") or identity,
             "policy_version": policy,
-            "sampling": config.sampling,
+            "sampling": config.sampling if model is None else model.sampling,
         }
-        self._lineage = {"system_prompt_sha": digest(spec.system_prompt, length=16)}
+        self._lineage: dict[str, Any] = {"system_prompt_sha": digest(spec.system_prompt, length=16)}
+        annotations = {tool.name: dict(tool.annotations) for tool in spec.tools if tool.annotations}
+        if annotations:
+            # What a tool may do to the world decides its answers, and the tools on the row do not say it.
+            self._lineage["tool_annotations"] = annotations
         if config.runs == 1:
             constant["lineage"] = self._lineage
         self.encoder = RowEncoder(self.features, constant, LATE_COLUMNS)
 
     def _start(self, group: Group, index: int) -> ActiveRollout:
-        task = group.task
-        seed, dimensions = task.get("seed"), task.get("scenario_dimensions")
-        # Rows of other stacks describe their worlds in other words; those worlds are taken as they come.
-        state = task.get("world_state")
-        session = Session(
-            self.spec.tools,
-            seed=self.config.seed if seed is None else seed,
-            scenario_id=str(task_key(task)),
-            prompt=task["prompt"],
-            world_state=state if state in WORLD_STATES else "unspecified",
-            faults=task.get("faults"),
-            execute=self.config.execute,
-            target=dimensions.get("tool") if isinstance(dimensions, Mapping) else None,
+        session = Session.of_task(
+            self.spec.tools, group.task, seed=self.config.seed, execute=self.config.execute
         )
-        return ActiveRollout(task=task, rollout_index=index, seed=session.seed, session=session)
+        return ActiveRollout(task=group.task, rollout_index=index, seed=session.seed, session=session)
+
+    def _stage(self, rollout: ActiveRollout) -> dict[str, Any]:
+        """What a conversation needs besides its first message."""
+        user = None
+        if self.agent.is_chat or rollout.task.get("script"):
+            user = make_user(
+                self.user,
+                rollout.task,
+                seed=rollout.seed,
+                rollout_index=rollout.rollout_index,
+                avg_turns=self.config.avg_turns,
+            )
+        turns = self.config.max_turns
+        return {"spec": self.spec, "session": rollout.session, "max_turns": turns, "user": user}
 
     def play(self, work: Work) -> PlayedRow:
         """Plays a rollout with a sync agent on the calling thread."""
@@ -133,9 +151,7 @@ class Player:
         rollout = self._start(group, index)
         with activate(rollout):
             try:
-                played = self.agent.run(
-                    group.task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
-                )
+                played = self.agent.run(group.task["prompt"], **self._stage(rollout))
             except ModelStopError:
                 raise
             except AgentError as error:
@@ -151,9 +167,7 @@ class Player:
         rollout = self._start(group, index)
         with activate(rollout):
             try:
-                played = await self.agent.arun(
-                    group.task["prompt"], spec=self.spec, session=rollout.session, max_turns=self.config.max_turns
-                )
+                played = await self.agent.arun(group.task["prompt"], **self._stage(rollout))
             except ModelStopError:
                 raise
             except AgentError as error:
@@ -196,6 +210,8 @@ class Player:
             rollout_status=status,
             error=error,
             faults_fired=fired,
+            seed=rollout.seed,
+            state_digest=rollout.session.closing_digest(played.steps) if error is None else None,
             seeded=seeded,
             behavior_signature=signature,
             group_planned_k=group.k,
@@ -207,4 +223,4 @@ class Player:
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
         kinds = tuple(fault["kind"] for fault in fired)
         seconds = time.perf_counter() - started
-        return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature)
+        return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature, signature)

@@ -58,6 +58,7 @@ def start_playing(
     async def play_async(work: Work) -> PlayedRow:
         return remembered(work) or await player.play_async(work)
 
+    source.start(queue.refresh)
     # More workers than rows would only cost their start.
     workers = min(config.concurrency, budget)
     if player.agent.is_async:

@@ -286,6 +286,7 @@ class GroupQueue:
                 group = self._unread.popleft()
                 self._read += 1
                 self._allocation.observe(group)
+                self._source.learn(group)
                 (self._held if self._holds else batch.groups).append(group)
             if self._read > before:
                 self._call()

@@ -51,7 +51,8 @@ class RunReport(Report):
     """`budget`, `time_budget`, `saturation`, `tasks_done`, `situations_exhausted`, `agent_failed`, or why a model
     answered no more: `quota_spent`, `unauthorized`, `unknown_model`, `model_unreachable`."""
     search: dict[str, Any]
-    """`agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `rollouts_abandoned` and
+    """`arms`, `signatures` and the rest of [`Search.report`] (for drawn tasks), `writer` (where a model wrote the
+    situations), `agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `rollouts_abandoned` and
     `writer_waves_abandoned` (still running when the run ended)."""
     coverage: dict[str, Any] | None
     """Pairs of axis values covered by the rows; `None` for pinned tasks."""
@@ -62,7 +63,7 @@ class RunReport(Report):
     seconds: float
     warnings: list[str]
     degraded: list[str]
-    """What ran below its usual quality (none of it offline)."""
+    """What ran below its usual quality: `same_model`, `generator_fallback`; a warning says why and what to do."""
 
     def __str__(self) -> str:
         rate = self.n_rows / self.seconds if self.seconds else 0.0

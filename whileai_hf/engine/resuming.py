@@ -90,6 +90,7 @@ def _played(player: Player, group: Group, row: dict[str, Any]) -> PlayedRow:
         called,
         fired,
         seconds=0.0,
+        signature=row["behavior_signature"],
         label=row["behavior_signature"],
         verdict=verdict,
         kept=True,

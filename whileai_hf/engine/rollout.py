@@ -15,6 +15,7 @@ from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.player import Player
 from whileai_hf.engine.playing import rows_of, start_playing
+from whileai_hf.engine.roles import resolve_roles
 from whileai_hf.engine.source import Listed, Planned
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows.features import known_features
@@ -76,14 +77,12 @@ class Rollout:
         config: SimulationConfig | None = None,
         **knobs: Unpack[SimulationKnobs],
     ) -> None:
-        if not callable(agent):
-            raise ConfigurationError(f"agent={agent!r} is not callable; pass a function from a message to a rollout")
-        self.agent = agent
         self.spec: AgentSpec = as_spec(spec, tools=tools, system_prompt=system_prompt)
         config = make_config(config, knobs)
         self.config = dataclasses.replace(config, repeats=k, situations=None, budget=max(k, 1))
         self.keep_privileged = keep_privileged
-        self.run_id = run_id(agent, self.spec, self.config, drawn=False)
+        self.roles = resolve_roles(agent, self.config)
+        self.run_id = run_id(self.roles, self.spec, self.config, drawn=False)
 
     def __call__(self, batch: Batch) -> Any:
         """A batch of tasks to a batch of rollouts, in the same kind of container."""
@@ -93,7 +92,7 @@ class Rollout:
         foreign = foreign_features(tasks)
         if self.keep_privileged and tasks.has("privileged"):
             foreign["privileged"] = known_features()["privileged"]
-        player = Player(self.agent, self.spec, self.config, self.run_id, foreign)
+        player = Player(self.roles, self.spec, self.config, self.run_id, foreign)
         topology = self.config.topology()
         planned = (Planned(task, topology.repeats, topology.probe) for task in fit_tasks(tasks.rows(), foreign))
         source = Listed(planned, topology.repeats)
@@ -118,7 +117,7 @@ class Rollout:
         with its code and state; one that holds something without stable content is never answered from the cache.
         """
         try:
-            agent = fingerprint([self.agent, self.config.execute])
+            agent = fingerprint([self.roles.agent, self.config.execute])
         except UnhashableError:
             agent = uuid.uuid4().hex
         return [self.run_id, agent, self.config.repeats, self.keep_privileged]

@@ -9,8 +9,10 @@ from typing import Any, Unpack
 
 from datasets import Dataset
 
+from whileai_hf.actors.models import ModelAgent
 from whileai_hf.engine.config import SimulationConfig, SimulationKnobs, make_config
 from whileai_hf.engine.pinned import config_for, pin
+from whileai_hf.engine.roles import resolve_roles
 from whileai_hf.engine.running import Run
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.view import Row
@@ -37,9 +39,9 @@ def simulate(
     Simulates situations for an agent and plays it through them.
 
     Args:
-        agent (`Callable`):
+        agent (`Callable`, `str` or `Model`):
             `message -> {"steps": [...], "final_text": str}` or `(messages, tools) -> assistant message`, sync or
-            async.
+            async; or a model, such as `"openai:<model>"` (see [`as_model`]).
         spec ([`AgentSpec`] or path, *optional*):
             The agent's tools and prompt; or pass `tools` and `system_prompt`.
         tools (`list`, *optional*):
@@ -74,8 +76,6 @@ def simulate(
 
     ```
     """
-    if not callable(agent):
-        raise ConfigurationError(f"agent={agent!r} is not callable; pass a function from a message to a rollout")
     if grader is not None and not callable(grader):
         raise ConfigurationError(f"grader={grader!r} is not callable; pass a judge (row -> reward)")
     settings = make_config(config, knobs)
@@ -83,7 +83,12 @@ def simulate(
     if pinned is not None:
         settings = config_for(pinned, settings)
     score = None if grader is None else Score(grader)
-    run = Run(agent, as_spec(spec, tools=tools, system_prompt=system_prompt), settings, pinned, score)
+    roles = resolve_roles(agent, settings)
+    if isinstance(roles.agent, ModelAgent):
+        # A model may come with the tools and the prompt it is served for.
+        tools = roles.agent.spec_tools if tools is None and spec is None else tools
+        system_prompt = system_prompt or roles.agent.system_prompt or ""
+    run = Run(roles, as_spec(spec, tools=tools, system_prompt=system_prompt), settings, pinned, score)
     with _rare_collections():
         return run.play()
 

@@ -7,8 +7,6 @@ import logging
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from datasets import Dataset
@@ -17,6 +15,7 @@ from tqdm.auto import tqdm
 from whileai_hf.actors import agent_id
 from whileai_hf.engine.account import Account
 from whileai_hf.engine.config import SimulationConfig
+from whileai_hf.engine.drawn import Drawn
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.pinned import PinnedTasks
 from whileai_hf.engine.player import PlayedRow, Player, Task
@@ -25,9 +24,11 @@ from whileai_hf.engine.queue import Batch, GroupQueue
 from whileai_hf.engine.recorder import Recorder, journal_path
 from whileai_hf.engine.report import Tally, task_set
 from whileai_hf.engine.resuming import Recalled, take_over
-from whileai_hf.engine.source import Listed, Planned, TaskSource
+from whileai_hf.engine.roles import Roles
+from whileai_hf.engine.source import Listed, Planned, TaskSource, with_twin
 from whileai_hf.rows import dumps, task_key, view
-from whileai_hf.scenarios import draw_tasks
+from whileai_hf.scenarios.search import Search
+from whileai_hf.scenarios.writing import ModelWriter
 from whileai_hf.score.grading import with_verdicts
 from whileai_hf.score.scorer import Score
 from whileai_hf.score.verdicts import Verdict
@@ -46,8 +47,8 @@ class Run:
     One run of a simulation, from resolved inputs to the Dataset.
 
     Args:
-        agent (`Callable`):
-            The agent.
+        roles ([`Roles`]):
+            The agent, the writer and the user.
         spec ([`AgentSpec`]):
             Its tools and prompt.
         config ([`SimulationConfig`]):
@@ -60,7 +61,7 @@ class Run:
 
     def __init__(
         self,
-        agent: Any,
+        roles: Roles,
         spec: AgentSpec,
         config: SimulationConfig,
         pinned: PinnedTasks | None = None,
@@ -71,12 +72,15 @@ class Run:
         self.topology = config.topology()
         self.spec = spec
         self.score = score
-        self.agent_id = agent_id(agent)
-        self.run_id = run_id(agent, spec, config, drawn=pinned is None)
-        self.player = Player(agent, spec, config, self.run_id, pinned.foreign if pinned else None)
+        self.roles = roles
+        self.agent_id = agent_id(roles.agent)
+        self.run_id = run_id(roles, spec, config, drawn=pinned is None)
+        self.player = Player(roles, spec, config, self.run_id, pinned.foreign if pinned else None)
         self.tally = Tally(self.topology.repeats)
         self._opened: deque[bytes] = deque()
         self._verdicts: list[Verdict | None] = []
+        self.writer: ModelWriter | None = None
+        self.drawn: Drawn | None = None
         # Whole groups only: a group short of its repeats is of no use to a group-relative update.
         fixed = self.topology.policy == "fixed"
         repeats = self.topology.repeats
@@ -88,11 +92,12 @@ class Run:
         """Plays, records and reports."""
         started = time.perf_counter()
         recalled = self._recall()
+        source = self._source()
         recorder = Recorder(self.run_id, self.player.encoder, self.config.output, append=recalled is not None)
         privileged = PrivilegedWriter(self.run_id, self._task_set())
         queue, grader = start_playing(
             self.player,
-            self._source(),
+            source,
             budget=self.wanted,
             losses_allowed=self.losses_allowed,
             score=self.score,
@@ -109,6 +114,7 @@ class Run:
             raise
         finally:
             queue.close()
+            source.close()
             if grader is not None:
                 grader.close()
             bar.close()
@@ -162,28 +168,44 @@ class Run:
 
     def _source(self) -> TaskSource:
         k, probe, runs = self.topology.repeats, self.topology.probe, self.config.runs
-        tasks, finite = self._tasks()
+        if self.pinned is None:
+            self.drawn = self._draw()
+            if runs == 1:
+                return self.drawn
+            # Every playing has the tasks of the first, so there have to be so many and no more.
+            tasks = self.drawn.first(self.topology.tasks)
+        else:
+            tasks = list(self.pinned.tasks)
+            if self.config.twins:
+                tasks = [one for task in tasks for one in with_twin(task)]
         if runs == 1:
-            return Listed((Planned(task, k, probe) for task in tasks), k, finite=finite, note=self._note)
-        # Every playing has the tasks of the first, so there have to be so many and no more.
-        listed = list(tasks if finite else islice(tasks, self.topology.rows // k))
-        planned = (Planned(task, k, probe, run) for run in range(runs) for task in listed)
-        return Listed(planned, k, note=self._note)
+            return Listed((Planned(task, k, probe) for task in tasks), k, note=self._note)
+        return Listed((Planned(task, k, probe, run) for run in range(runs) for task in tasks), k, note=self._note)
 
-    def _tasks(self) -> tuple[Iterator[Task], bool]:
-        """The tasks, and whether they end."""
-        if self.pinned is not None:
-            return iter(self.pinned.tasks), True
-        tasks: Iterator[Task] = draw_tasks(
+    def _draw(self) -> Drawn:
+        config = self.config
+        if self.roles.writer is not None:
+            self.writer = ModelWriter(self.spec, self.roles.writer, seed=config.seed)
+            if config.time_budget:
+                self.writer.deadline = time.monotonic() + config.time_budget
+        search = Search(
             self.spec,
-            seed=self.config.seed,
-            fault_rate=self.config.fault_rate,
-            seeds=self.config.seeds,
+            seed=config.seed,
+            fault_rate=config.fault_rate,
+            seeds=config.seeds,
             phrasings=self.topology.phrasings,
+            mode=config.mode,
+            writer=self.writer,
+            embedder=config.embedder,
         )
-        if self.topology.situations is None:
-            return tasks, False
-        return islice(tasks, self.topology.situations * self.topology.phrasings), True
+        return Drawn(
+            search,
+            self.topology,
+            twins=config.twins,
+            until_saturation=config.until == "saturation",
+            slow=self.writer is not None and config.runs == 1,
+            note=self._note,
+        )
 
     def _note(self, task: Task) -> None:
         known = [task.get(name) for name in ("scenario_id", "prompt", "privileged", "expected_calls")]

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import Task
+from whileai_hf.scenarios.blocks import clean_twin_task
 
 
 class Planned(NamedTuple):
@@ -44,6 +45,12 @@ class TaskSource(Protocol):
 
     def learn(self, group: Group) -> None:
         """Takes note of a group that has ended, in the order of the run."""
+
+    def start(self, refresh: Callable[[], None]) -> None:
+        """Begins; `refresh` is called when a source that was waiting no longer is."""
+
+    def close(self) -> None:
+        """Makes no further task."""
 
 
 class Listed:
@@ -100,3 +107,14 @@ class Listed:
 
     def learn(self, group: Group) -> None:
         """Nothing follows from what came of earlier tasks."""
+
+    def start(self, refresh: Callable[[], None]) -> None:
+        """Nothing to begin."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def with_twin(task: Task) -> list[Task]:
+    """A task, and after one with a fault the same without it."""
+    return [task, clean_twin_task(task)] if task.get("faults") else [task]

@@ -61,6 +61,11 @@ class Topology:
     explore_rate: float = 0.0
 
     @property
+    def tasks(self) -> int:
+        """Tasks a run of a known task set has: all that were asked for, or as many whole groups as the rows allow."""
+        return self.rows // self.repeats if self.situations is None else self.situations * self.phrasings
+
+    @property
     def asked(self) -> int | None:
         """Rollouts of all the situations asked for, `None` without a limit on situations."""
         return None if self.situations is None else self.situations * self.phrasings * self.repeats

@@ -89,6 +89,7 @@ def rollout_features() -> Features:
             "sim_ok": Value("bool"),
             "sim_reasons": List(_string()),
             "ended_by": _string(),
+            "state_digest": _string(),
             "twin_of": _string(),
             "seeded": List(_string()),
             "metadata": Json(),

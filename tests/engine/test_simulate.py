@@ -359,7 +359,7 @@ def test_knobs_that_cannot_be_honoured(knobs, message):
 
 
 def test_agents_and_specs_that_are_none():
-    with pytest.raises(ConfigurationError, match="not callable"):
+    with pytest.raises(ConfigurationError, match="is no known form; use one of hf:<model>"):
         wai.simulate("gpt", tools=TOOLS)
     with pytest.raises(ConfigurationError, match="grader="):
         simulate(quiet, grader="good")

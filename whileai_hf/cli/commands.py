@@ -9,6 +9,7 @@ from typing import Any
 from datasets import Dataset
 
 import whileai_hf as wai
+from whileai_hf.actors.models.endpoint import FORMS
 from whileai_hf.cli.files import check_output, json_text, load_object, write_rows
 from whileai_hf.cli.knobs import config_from
 from whileai_hf.errors import ConfigurationError
@@ -18,8 +19,17 @@ from whileai_hf.score import verify
 from whileai_hf.select import SelectionConfig
 
 
+# How a model's spec string begins.
+_MODEL_FORMS = ("https://", *(form.partition("<")[0] for form in FORMS))
 # What --verify names; `regex` takes its pattern after a colon.
 _VERIFIERS = ("exact_match", "includes", "json_valid", "regex:PATTERN")
+
+
+def _agent(name: str, spec: wai.AgentSpec) -> Any:
+    """The agent `--agent` names: the sample one, a model's spec string, or an object of the user's."""
+    if name == "seeded":
+        return wai.seeded_agent(spec.openai_tools())
+    return name if name.startswith(_MODEL_FORMS) else load_object(name, "--agent")
 
 
 def simulate(args: argparse.Namespace) -> int:
@@ -28,8 +38,7 @@ def simulate(args: argparse.Namespace) -> int:
         raise ConfigurationError("simulate needs --spec: a folder or file with the agent's tools and system prompt")
     config = config_from(args, wai.SimulationConfig)
     spec = wai.AgentSpec.load(args.spec)
-    agent = wai.seeded_agent(spec.openai_tools()) if args.agent == "seeded" else load_object(args.agent, "--agent")
-    rows = wai.simulate(agent, spec, tasks=args.tasks, config=config)
+    rows = wai.simulate(_agent(args.agent, spec), spec, tasks=args.tasks, config=config)
     _show(args, wai.run_report(rows), rows=None)
     if not len(rows):
         print("whileai-hf: not one rollout succeeded, so there are no rows", file=sys.stderr)

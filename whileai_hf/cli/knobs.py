@@ -57,6 +57,8 @@ def add_config_flags(parser: argparse.ArgumentParser, config: type) -> None:
 
 
 def _plain_type(hint: Any) -> type:
+    if hint is Any:
+        return str  # a spec string here, an object in Python
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         hint = next(option for option in typing.get_args(hint) if option is not type(None))
     origin = typing.get_origin(hint) or hint

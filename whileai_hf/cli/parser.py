@@ -11,6 +11,7 @@ from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.select.config import SelectionConfig
 
 
+_AGENT = "your agent as MODULE:ATTR, a model such as openai:<model>, or 'seeded' (default)"
 _DESCRIPTION = "Simulate an agent, grade what it did, measure it, and select what is worth training on."
 _DATA_HELP = "rows: a JSONL, JSON or Parquet file, a saved Dataset folder, or a dataset repo on the Hub"
 _OUTPUT_HELP = "where the rows go: a .jsonl or .parquet file, or a folder for a saved Dataset"
@@ -29,7 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=int, default=0, help="seed of every random choice (default: 0)")
 
     simulate = _command(commands, "simulate", "play the agent through simulated situations")
-    simulate.add_argument("--agent", default="seeded", metavar="MODULE:ATTR", help="your agent, or 'seeded' (default)")
+    simulate.add_argument("--agent", default="seeded", metavar="AGENT", help=_AGENT)
     simulate.add_argument("--spec", metavar="PATH", help="folder or file with the agent's tools and system prompt")
     simulate.add_argument("--tasks", metavar="DATA", help="pinned tasks to run instead of drawing new ones")
     add_config_flags(simulate, SimulationConfig)

@@ -18,6 +18,7 @@ from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.pinned import PinnedTasks, pin
 from whileai_hf.engine.player import Player
 from whileai_hf.engine.playing import rows_of
+from whileai_hf.engine.roles import resolve_roles
 from whileai_hf.errors import ConfigurationError, WhileaiError
 from whileai_hf.rows import Report, loads, view
 from whileai_hf.rows.view import Row, Source
@@ -313,7 +314,8 @@ def _play(
 ) -> list[Row]:
     k = len(indices)
     knobs = dataclasses.replace(config, repeats=k, situations=None, budget=k)
-    player = Player(agent, spec, knobs, run_id(agent, spec, knobs, drawn=False), pinned.foreign)
+    roles = resolve_roles(agent, knobs)
+    player = Player(roles, spec, knobs, run_id(roles, spec, knobs, drawn=False), pinned.foreign)
     group = Group(0, task, k, k)
     for index in indices:
         work = (group, index)

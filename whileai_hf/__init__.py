@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         store,
     )
     from whileai_hf.actors import ScriptedModel, seeded_agent
-    from whileai_hf.engine import Rollout, SimulationConfig, run_report, simulate
+    from whileai_hf.actors.models import as_model, local_model
+    from whileai_hf.engine import Rollout, SimulationConfig, resolve_topology, run_report, simulate
+    from whileai_hf.engine.replay import replay
     from whileai_hf.errors import ConfigurationError, DataError, WhileaiError
     from whileai_hf.export import to_trl
     from whileai_hf.measure import group_signal, pass_at
@@ -66,10 +68,14 @@ _ROOMS = (
 _EXPORTS = {
     "ScriptedModel": "whileai_hf.actors:ScriptedModel",
     "seeded_agent": "whileai_hf.actors:seeded_agent",
+    "as_model": "whileai_hf.actors.models:as_model",
+    "local_model": "whileai_hf.actors.models:local_model",
     "Rollout": "whileai_hf.engine:Rollout",
     "SimulationConfig": "whileai_hf.engine:SimulationConfig",
+    "resolve_topology": "whileai_hf.engine:resolve_topology",
     "run_report": "whileai_hf.engine:run_report",
     "simulate": "whileai_hf.engine:simulate",
+    "replay": "whileai_hf.engine.replay:replay",
     "ConfigurationError": "whileai_hf.errors:ConfigurationError",
     "DataError": "whileai_hf.errors:DataError",
     "WhileaiError": "whileai_hf.errors:WhileaiError",
@@ -124,6 +130,7 @@ __all__ = [
     "Tool",
     "WhileaiError",
     "__version__",
+    "as_model",
     "coverage",
     "current_rollout",
     "failed_traces",
@@ -131,10 +138,13 @@ __all__ = [
     "grade",
     "grade_report",
     "group_signal",
+    "local_model",
     "open_rows",
     "optimize",
     "pass_at",
     "passes",
+    "replay",
+    "resolve_topology",
     "run_judge",
     "run_report",
     "seeded_agent",

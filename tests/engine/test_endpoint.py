@@ -34,14 +34,19 @@ def two_steps(request, n):
     return Reply("It is on its way.", usage=(30, 5))
 
 
+def waiting(behave, low, high):
+    """The behaviour, some seconds later."""
+    seconds = latency(2, low, high)
+    return lambda request, n: behave(request, n).after(seconds(request))
+
+
 def agent_of(server, **knobs):
     return wai.local_model(server.url, "scripted", **knobs)
 
 
 def test_a_run_of_three_hundred_loses_nothing_the_server_answers():
     """One call in ten fails first: 500, 429 with Retry-After, a dropped connection."""
-    faults = [Reply.error(500), Reply.busy(retry_after=0), Reply.drop()]
-    with Server(latency(flaky(two_steps, faults, rate=0.1, seed=1), 0.001, 0.01, seed=2)) as server:
+    with Server(flaky(waiting(two_steps, 0.001, 0.01), share=0.1, seed=1)) as server:
         data = wai.simulate(agent_of(server), **KNOBS, budget=300, concurrency=32)
         report = wai.run_report(data)
     assert len(data) == 300 and report.search["agent_errors"] == 0 and report.stopped_because == "budget"
@@ -82,7 +87,9 @@ def test_what_a_model_gets_wrong_is_kept_and_answered():
     def clumsy(request, n):
         turns = assistant_turns(request)
         if turns == 0:
-            return Reply(calls=[call("get_order", '{"order_id": ', "same"), call("get_order", {"order_id": "A"}, "same")])
+            return Reply(
+                calls=[call("get_order", '{"order_id": ', "same"), call("get_order", {"order_id": "A"}, "same")]
+            )
         if turns == 1:
             answers = [json.loads(message["content"]) for message in request["messages"] if message["role"] == "tool"]
             assert answers[0]["status"] == "invalid_arguments" and len(answers) == 2
@@ -154,7 +161,7 @@ def test_the_same_rows_at_any_concurrency_and_a_pass_rate_from_the_server():
         passed = unit(3, prompt, request.get("seed")) < 0.5
         return Reply("pass" if passed else "fail")
 
-    with Server(latency(coin, 0.001, 0.02, seed=4)) as server:
+    with Server(waiting(coin, 0.001, 0.02)) as server:
         runs = [
             wai.simulate(
                 agent_of(server),

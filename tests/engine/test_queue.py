@@ -185,7 +185,9 @@ def test_the_clock_ends_a_run_and_keeps_what_has_come(asynchronous):
 def test_no_group_is_opened_that_cannot_end_in_time():
     def work(item):
         time.sleep(0.1)
-        return PlayedRow(item[0].task, item[1], [], b"{}", "ok", None, (), (), seconds=0.1, signature="same", label="same")
+        return PlayedRow(
+            item[0].task, item[1], [], b"{}", "ok", None, (), (), seconds=0.1, signature="same", label="same"
+        )
 
     queue = queue_of(1000, 1000, k=3)
     run_threads(queue, work, queue.finish, 2)

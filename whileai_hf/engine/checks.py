@@ -84,9 +84,7 @@ def _check_models(config: SimulationConfig) -> None:
     if config.logprobs not in (False, True, "tokens"):
         raise ConfigurationError(f"logprobs={config.logprobs!r} is not False, True or 'tokens'")
     if config.simulator is True:
-        raise ConfigurationError(
-            "simulator=True names no model; pass one, such as 'openai:<model>', or 'template'"
-        )
+        raise ConfigurationError("simulator=True names no model; pass one, such as 'openai:<model>', or 'template'")
     if isinstance(config.user_model, bool):
         raise ConfigurationError(f"user_model={config.user_model!r} names no model; pass one, or 'template'")
     if config.sampling is not None and not isinstance(config.sampling, dict):

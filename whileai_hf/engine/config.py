@@ -88,7 +88,10 @@ class SimulationConfig:
         metadata={"help": "model that writes the situations, or 'template'; unset: the agent's, else none"},
     )
     user_model: Any = field(
-        default=None, metadata={"help": "model that plays the user in follow-up turns, or 'template'; unset: the agent's, else none"}
+        default=None,
+        metadata={
+            "help": "model that plays the user in follow-up turns, or 'template'; unset: the agent's, else none"
+        },
     )
     avg_turns: int = field(
         default=12, metadata={"help": "length of a conversation to aim at; the user speaks at most half of it"}

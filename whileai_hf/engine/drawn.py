@@ -64,7 +64,7 @@ class Drawn:
         self._ready: deque[Planned] = deque()
         self._outcomes: deque[Outcome] = deque()
         self._drawn = self._known = self._learnt = 0
-        self._ended = False
+        self._ended = self._asked = False
         self._failure: BaseException | None = None
         self._changed = threading.Condition()
         self.slow = slow
@@ -122,6 +122,8 @@ class Drawn:
             if not self._ready:
                 if self._failure is not None:
                     raise self._failure
+                self._asked = True
+                self._changed.notify_all()
                 return None
             planned = self._ready.popleft()
             self._changed.notify_all()
@@ -160,9 +162,15 @@ class Drawn:
     def _wanted(self) -> int:
         """Waits until the next window may be drawn; its size, 0 at the end."""
         with self._changed:
-            while not self._ended and (len(self._ready) >= WINDOW or self._known < self._drawn - LAG):
+            while not self._ended and not self._may_draw():
                 self._changed.wait()
+            self._asked = False
             return 0 if self._ended else self._prepare()
+
+    def _may_draw(self) -> bool:
+        if self._known < self._drawn - LAG or len(self._ready) >= WINDOW:
+            return False
+        return self._asked or self._likely is None or self._drawn < self._likely
 
     def _tell(self) -> None:
         if self.refresh is not None:

@@ -125,9 +125,7 @@ class Player:
         self.encoder = RowEncoder(self.features, constant, LATE_COLUMNS)
 
     def _start(self, group: Group, index: int) -> ActiveRollout:
-        session = Session.of_task(
-            self.spec.tools, group.task, seed=self.config.seed, execute=self.config.execute
-        )
+        session = Session.of_task(self.spec.tools, group.task, seed=self.config.seed, execute=self.config.execute)
         return ActiveRollout(task=group.task, rollout_index=index, seed=session.seed, session=session)
 
     def _stage(self, rollout: ActiveRollout) -> dict[str, Any]:

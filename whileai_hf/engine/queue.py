@@ -126,8 +126,8 @@ class GroupQueue:
                 break
         if self._holds and self._source.exhausted and self._resume():
             return self._next()
-        if self._ended < self._opened or self._source.waiting or self._fits():
-            return False  # something is under way that may ask for more or make room, or the reader is behind
+        if self._ended < self._opened or self._fits():
+            return False  # something is under way that may ask for more or make room, or a task is being made
         if self._holds and self._read < self._opened:
             return False  # the reader has not yet seen which groups have stopped
         self._close()
@@ -150,7 +150,7 @@ class GroupQueue:
         return bool(self._more)
 
     def _fits(self) -> bool:
-        """Whether there is a next task and rows left for it."""
+        """Whether there is a next task, or one being made, and rows left for it."""
         left = self._budget - self._committed
         return self._opening and not self._source.exhausted and self._source.next_size <= left
 

@@ -103,12 +103,6 @@ class Drawn:
             return self._ended and not self._ready and self._failure is None
 
     @property
-    def waiting(self) -> bool:
-        """Whether the next task is still being made."""
-        with self._changed:
-            return self.slow and not self._ended and not self._ready
-
-    @property
     def next_size(self) -> int:
         """Rollouts planned for the next task."""
         with self._changed:

@@ -111,9 +111,7 @@ class GroupQueue:
             return self._next()
 
     def _next(self) -> Work | bool | None:
-        if not self._open:
-            return None
-        while True:
+        while self._open:
             if self._more:
                 work = self._more.popleft()
                 self._running += 1
@@ -124,6 +122,8 @@ class GroupQueue:
                 break
             if not self._open_group():
                 break
+        if not self._open:
+            return None
         if self._holds and self._source.exhausted and self._resume():
             return self._next()
         if self._ended < self._opened or self._fits():
@@ -160,6 +160,9 @@ class GroupQueue:
     def _open_group(self) -> bool:
         try:
             found = self._source.next(self._opened)
+        except ModelStopError as error:  # the writer's
+            self._halt(error)
+            return False
         except BaseException as error:
             self._fail(error)
             raise
@@ -198,9 +201,12 @@ class GroupQueue:
         """Ends the run because a model answers no further call; the rollout that found out is neither row nor loss."""
         with self._arrived:
             self._running -= 1
-            self.stop = self.stop or error
-            self._deadline = time.monotonic()  # what is running gets the grace of a run whose time is up
-            self._close()
+            self._halt(error)
+
+    def _halt(self, error: ModelStopError) -> None:
+        self.stop = self.stop or error
+        self._deadline = time.monotonic()  # what is running gets the grace of a run whose time is up
+        self._close()
 
     def _decide(self, group: Group) -> None:
         more = self._allocation.more(group)

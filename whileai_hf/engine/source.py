@@ -33,10 +33,6 @@ class TaskSource(Protocol):
         """Whether there is no further task."""
 
     @property
-    def waiting(self) -> bool:
-        """Whether the next task is still being made."""
-
-    @property
     def next_size(self) -> int:
         """Rollouts planned for the next task."""
 
@@ -67,8 +63,6 @@ class Listed:
         note (`Callable`, *optional*):
             Called with each task when it is opened.
     """
-
-    waiting = False
 
     def __init__(
         self,

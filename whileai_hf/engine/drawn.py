@@ -158,7 +158,6 @@ class Drawn:
         with self._changed:
             while not self._ended and not self._may_draw():
                 self._changed.wait()
-            self._asked = False
             return 0 if self._ended else self._prepare()
 
     def _may_draw(self) -> bool:
@@ -193,6 +192,7 @@ class Drawn:
 
     def _add(self, tasks: Sequence[Task]) -> None:
         self._drawn += len(tasks)
+        self._asked = False
         for task in tasks:
             k = self._search.repeats(task) if self._adaptive else self._k
             for one in with_twin(task) if self._twins else [task]:

@@ -115,6 +115,9 @@ class Run:
         finally:
             queue.close()
             source.close()
+            if self.writer is not None:
+                # What it is writing now nobody will play.
+                self.writer.deadline = time.monotonic() + self.config.stop_grace
             if grader is not None:
                 grader.close()
             bar.close()

@@ -54,6 +54,8 @@ async def _run_all(jobs: Sequence[Coroutine[Any, Any, None]], left: Callable[[],
             task.cancel()
         if pending:
             await asyncio.wait(pending, timeout=_LET_GO_SECONDS)
-    for task in running:
-        if task.done() and not task.cancelled():
-            task.result()
+    # Every error is looked at, or asyncio complains about those behind the first.
+    errors = [task.exception() for task in running if task.done() and not task.cancelled()]
+    for error in errors:
+        if error is not None:
+            raise error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow, Player
 from whileai_hf.engine.queue import Work
 from whileai_hf.errors import DataError, SourceNotFoundError
-from whileai_hf.rows import task_key
+from whileai_hf.rows import dumps, loads, task_key
+from whileai_hf.rows.view import Row
 from whileai_hf.store import read_lines
 
 
@@ -23,32 +25,41 @@ _DROPPED = frozenset({*LATE_COLUMNS, "reward", "reason", "judge_name", "judge_st
 
 class Recalled:
     """
-    Rows of the same run, found again by their task and index.
+    Rollouts of the same run, found again by their task and index.
 
     Args:
-        path (`str`):
-            The JSONL file the run wrote to.
-        run_id (`str`):
-            The run that is to be finished.
-
-    Raises:
-        [`SourceNotFoundError`]: There is no such file.
-        [`DataError`]: The file holds rows of another run, or something that is no row.
+        rows (`Iterable[dict]`):
+            What was written down of them, or was played elsewhere.
+        kept (`bool`, *optional*, defaults to `False`):
+            Whether they are in the journal.
     """
 
-    def __init__(self, path: str, run_id: str) -> None:
+    def __init__(self, rows: Iterable[Row], kept: bool = False) -> None:
+        self._kept = kept
+        self._rows: dict[tuple[Any, ...], deque[bytes]] = {}
+        for row in rows:
+            lineage = row.get("lineage") or {}
+            key = (task_key(row), row["prompt"], row.get("phrasing"), lineage.get("eval_run"), row["rollout_index"])
+            self._rows.setdefault(key, deque()).append(dumps(row))
+
+    @classmethod
+    def of_file(cls, path: str, run_id: str) -> Recalled:
+        """
+        The rows a run has written to a file.
+
+        Args:
+            path (`str`):
+                The JSONL file the run wrote to.
+            run_id (`str`):
+                The run that is to be finished.
+
+        Raises:
+            [`SourceNotFoundError`]: There is no such file.
+            [`DataError`]: The file holds rows of another run, or something that is no row.
+        """
         if not Path(path).is_file():
             raise SourceNotFoundError(f"resume={path!r} is not a file; give the JSONL file the run was writing to")
-        self._rows: dict[tuple[Any, ...], deque[bytes]] = {}
-        for number, line in enumerate(read_lines(path), start=1):
-            row = _read(line, path, number)
-            if row.get("run_id") != run_id:
-                raise DataError(
-                    f"resume={path!r} holds rows of {row.get('run_id')} (line {number}) and this call is {run_id}: "
-                    "agent, tools, prompt or knobs differ; call simulate as before, or start without resume"
-                )
-            key = (task_key(row), row["prompt"], row.get("phrasing"), _eval_run(row), row["rollout_index"])
-            self._rows.setdefault(key, deque()).append(line)
+        return cls(_rows_of(path, run_id), kept=True)
 
     def take(self, player: Player, work: Work) -> PlayedRow | None:
         """The row of this rollout, `None` when it has to be played."""
@@ -57,7 +68,18 @@ class Recalled:
         found = self._rows.get((task_key(task), task["prompt"], task.get("phrasing"), group.eval_run, index))
         if not found:
             return None
-        return _played(player, group, orjson.loads(found.popleft()))
+        return _played(player, group, loads(found.popleft()), self._kept)
+
+
+def _rows_of(path: str, run_id: str) -> Iterator[Row]:
+    for number, line in enumerate(read_lines(path), start=1):
+        row = _read(line, path, number)
+        if row.get("run_id") != run_id:
+            raise DataError(
+                f"resume={path!r} holds rows of {row.get('run_id')} (line {number}) and this call is {run_id}: the "
+                "agent, tools, prompt or knobs differ; call simulate as before, or start without resume"
+            )
+        yield row
 
 
 def _read(line: bytes, path: str, number: int) -> dict[str, Any]:
@@ -70,11 +92,7 @@ def _read(line: bytes, path: str, number: int) -> dict[str, Any]:
     return row
 
 
-def _eval_run(row: dict[str, Any]) -> int | None:
-    return (row.get("lineage") or {}).get("eval_run")
-
-
-def _played(player: Player, group: Group, row: dict[str, Any]) -> PlayedRow:
+def _played(player: Player, group: Group, row: Row, kept: bool) -> PlayedRow:
     verdict = verdict_of(row)
     own = {name: value for name, value in row.items() if name not in _DROPPED}
     cells, line = player.encoder.encode(own)
@@ -85,15 +103,15 @@ def _played(player: Player, group: Group, row: dict[str, Any]) -> PlayedRow:
         row["rollout_index"],
         cells,
         line,
-        "ok",
-        None,
+        row["rollout_status"],
+        row["error"],
         called,
         fired,
         seconds=0.0,
         signature=row["behavior_signature"],
         label=row["behavior_signature"],
         verdict=verdict,
-        kept=True,
+        kept=kept,
     )
 
 

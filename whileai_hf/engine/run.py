@@ -89,6 +89,10 @@ def simulate(
         tools = roles.agent.spec_tools if tools is None and spec is None else tools
         system_prompt = system_prompt or roles.agent.system_prompt or ""
     run = Run(roles, as_spec(spec, tools=tools, system_prompt=system_prompt), settings, pinned, score)
+    if settings.engine == "ray":
+        from whileai_hf.engine.spread import play_on_ray  # Ray is an extra, and takes seconds to import
+
+        return play_on_ray(run)
     with _rare_collections():
         return run.play()
 

@@ -81,6 +81,7 @@ class Run:
         self._verdicts: list[Verdict | None] = []
         self.writer: ModelWriter | None = None
         self.drawn: Drawn | None = None
+        self._listed: list[Task] | None = None
         # Whole groups only: a group short of its repeats is of no use to a group-relative update.
         fixed = self.topology.policy == "fixed"
         repeats = self.topology.repeats
@@ -88,12 +89,20 @@ class Run:
         self.wanted = rows * config.runs
         self.losses_allowed = max(_MIN_LOSSES, 2 * self.wanted)
 
-    def play(self) -> Dataset:
-        """Plays, records and reports."""
+    def play(self, recalled: Recalled | None = None) -> Dataset:
+        """
+        Plays, records and reports.
+
+        Args:
+            recalled ([`Recalled`], *optional*):
+                Rollouts that have been played elsewhere.
+        """
         started = time.perf_counter()
-        recalled = self._recall()
+        recalled = recalled or self._recall()
         source = self._source()
-        recorder = Recorder(self.run_id, self.player.encoder, self.config.output, append=recalled is not None)
+        recorder = Recorder(
+            self.run_id, self.player.encoder, self.config.output, append=self.config.resume is not None
+        )
         privileged = PrivilegedWriter(self.run_id, self._task_set())
         queue, grader = start_playing(
             self.player,
@@ -130,7 +139,7 @@ class Run:
     def _recall(self) -> Recalled | None:
         if self.config.resume is None:
             return None
-        recalled = Recalled(self.config.resume, self.run_id)
+        recalled = Recalled.of_file(self.config.resume, self.run_id)
         take_over(self.config.resume, journal_path(self.run_id, self.config.output))
         return recalled
 
@@ -171,19 +180,23 @@ class Run:
 
     def _source(self) -> TaskSource:
         k, probe, runs = self.topology.repeats, self.topology.probe, self.config.runs
-        if self.pinned is None:
+        if self.pinned is None and runs == 1 and self._listed is None:
             self.drawn = self._draw()
-            if runs == 1:
-                return self.drawn
-            # Every playing has the tasks of the first, so there have to be so many and no more.
-            tasks = self.drawn.first(self.topology.tasks)
-        else:
-            tasks = list(self.pinned.tasks)
-            if self.config.twins:
-                tasks = [one for task in tasks for one in with_twin(task)]
+            return self.drawn
+        tasks = self.task_list()
         if runs == 1:
             return Listed((Planned(task, k, probe) for task in tasks), k, note=self._note)
         return Listed((Planned(task, k, probe, run) for run in range(runs) for task in tasks), k, note=self._note)
+
+    def task_list(self) -> list[Task]:
+        """All the tasks, for a run that has to know them beforehand; as many as its rows are enough for."""
+        if self._listed is None and self.pinned is not None:
+            tasks: list[Task] = list(self.pinned.tasks)
+            self._listed = [one for task in tasks for one in with_twin(task)] if self.config.twins else tasks
+        if self._listed is None:
+            self.drawn = self._draw()
+            self._listed = self.drawn.first(self.topology.tasks)
+        return self._listed
 
     def _draw(self) -> Drawn:
         config = self.config
@@ -206,7 +219,7 @@ class Run:
             self.topology,
             twins=config.twins,
             until_saturation=config.until == "saturation",
-            slow=self.writer is not None and config.runs == 1,
+            slow=self.writer is not None and config.runs == 1 and config.engine == "local",
             note=self._note,
         )
 

@@ -54,14 +54,15 @@ def fit_tasks(tasks: Iterable[Row], foreign: Features) -> Iterator[Row]:
     texts = [name for name, feature in {**known, **foreign}.items() if feature == Value("string")]
     numbers = [name for name, feature in known.items() if feature == Value("int64")]
     plans = [name for name, feature in known.items() if is_json(feature)]
+    kinds: dict[str, tuple[type, str]] = dict.fromkeys(texts, (str, ""))
+    kinds |= dict.fromkeys(numbers, (int, "a whole number")) | dict.fromkeys(plans, (dict, "a dict"))
     for index, given in enumerate(tasks):
         task = dict(given)
-        for name in texts:
-            value = task.get(name)
-            if value is not None and not isinstance(value, str):
-                task[name] = dumps(value).decode()  # another stack's world state, or a column of mixed types
-        for names, kind, expected in ((numbers, int, "a whole number"), (plans, dict, "a dict")):
-            for name in names:
-                if task.get(name) is not None and not isinstance(task[name], kind):
-                    raise DataError(f"task {index} has {name}={task[name]!r:.60}; expected {expected} or nothing")
+        for name, value in given.items():
+            kind, expected = kinds.get(name, (object, ""))
+            if value is None or isinstance(value, kind):
+                continue
+            if kind is not str:
+                raise DataError(f"task {index} has {name}={value!r:.60}; expected {expected} or nothing")
+            task[name] = dumps(value).decode()  # another stack's world state, or a column of mixed types
         yield task

@@ -8,6 +8,7 @@ knows which engine carries them.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 import traceback
 from collections.abc import Callable, Iterator
@@ -95,9 +96,9 @@ def pickled(function: Any, pickler: Pickler) -> bytes:
     Raises:
         [`ConfigurationError`]: It holds something that stays on this machine, such as an open client.
     """
-    if isinstance(function, Rollout) and not isinstance(function.agent, Agent | Named):
+    if isinstance(function, Rollout) and not isinstance(function.roles.agent, Agent | Named):
         function = copy.copy(function)
-        function.agent = _NamedAgent(function.agent)
+        function.roles = dataclasses.replace(function.roles, agent=_NamedAgent(function.roles.agent))
     try:
         return pickler.dumps(function)
     except ConfigurationError:

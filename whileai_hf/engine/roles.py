@@ -49,10 +49,7 @@ def resolve_roles(agent: Any, config: SimulationConfig) -> Roles:
     agent = _agent(agent, config)
     own = agent.model if isinstance(agent, ModelAgent) else None
     simulator = config.simulator
-    if simulator is None:
-        writer = own
-    else:
-        writer = None if simulator in (False, "template") else as_model(simulator)
+    writer = own if simulator is None else None if simulator in (False, "template") else as_model(simulator)
     user = as_user(own if config.user_model is None else config.user_model)
     return Roles(agent, writer, user, _degraded(own, writer, user))
 

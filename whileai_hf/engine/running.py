@@ -7,6 +7,8 @@ import logging
 import sys
 import time
 from collections import deque
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from datasets import Dataset
@@ -26,7 +28,7 @@ from whileai_hf.engine.report import Tally, task_set
 from whileai_hf.engine.resuming import Recalled, take_over
 from whileai_hf.engine.roles import Roles
 from whileai_hf.engine.source import Listed, Planned, TaskSource, with_twin
-from whileai_hf.rows import dumps, task_key, view
+from whileai_hf.rows import dumps, view
 from whileai_hf.scenarios.search import Search
 from whileai_hf.scenarios.writing import ModelWriter
 from whileai_hf.score.grading import with_verdicts
@@ -103,7 +105,7 @@ class Run:
         recorder = Recorder(
             self.run_id, self.player.encoder, self.config.output, append=self.config.resume is not None
         )
-        privileged = PrivilegedWriter(self.run_id, self._task_set())
+        privileged = PrivilegedWriter(self.run_id, self._task_set)
         queue, grader = start_playing(
             self.player,
             source,
@@ -173,30 +175,33 @@ class Run:
         # Workers draw while this empties: one by one, since a deque is safe to share only operation by operation.
         return [self._opened.popleft() for _ in range(len(self._opened))]
 
+    @cached_property
     def _task_set(self) -> str:
-        if self.pinned is None:
-            return "drawn"
-        return task_set((task_key(task), task["prompt"]) for task in self.pinned.tasks)
+        return "drawn" if self.pinned is None else task_set(self.pinned.groups)
 
     def _source(self) -> TaskSource:
         k, probe, runs = self.topology.repeats, self.topology.probe, self.config.runs
         if self.pinned is None and runs == 1 and self._listed is None:
             self.drawn = self._draw()
             return self.drawn
-        tasks = self.task_list()
         if runs == 1:
+            tasks = self._pinned_tasks() if self._listed is None else self._listed
             return Listed((Planned(task, k, probe) for task in tasks), k, note=self._note)
+        tasks = self.task_list()
         return Listed((Planned(task, k, probe, run) for run in range(runs) for task in tasks), k, note=self._note)
 
     def task_list(self) -> list[Task]:
         """All the tasks, for a run that has to know them beforehand; as many as its rows are enough for."""
         if self._listed is None and self.pinned is not None:
-            tasks: list[Task] = list(self.pinned.tasks)
-            self._listed = [one for task in tasks for one in with_twin(task)] if self.config.twins else tasks
+            self._listed = list(self._pinned_tasks())
         if self._listed is None:
             self.drawn = self._draw()
             self._listed = self.drawn.first(self.topology.tasks)
         return self._listed
+
+    def _pinned_tasks(self) -> Iterator[Task]:
+        for task in () if self.pinned is None else self.pinned.tasks:
+            yield from with_twin(task) if self.config.twins else (task,)
 
     def _draw(self) -> Drawn:
         config = self.config
@@ -232,7 +237,7 @@ class Run:
         for warning in report.warnings:
             _logger.warning(warning)
         content = report.to_dict()
-        write_report(self.run_id, self._task_set(), content)
+        write_report(self.run_id, self._task_set, content)
         data = recorder.dataset(json.dumps(content))
         if self.score is None or not len(data):
             return data

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from whileai_hf.actors import ScriptedModel, seeded_agent
     from whileai_hf.actors.models import as_model, local_model
     from whileai_hf.engine import Rollout, SimulationConfig, resolve_topology, run_report, simulate
+    from whileai_hf.engine.recommending import recommend
     from whileai_hf.engine.replay import replay
     from whileai_hf.errors import ConfigurationError, DataError, WhileaiError
     from whileai_hf.export import to_trl
     from whileai_hf.measure import group_signal, pass_at
+    from whileai_hf.measure.users import user_report
     from whileai_hf.rows import open_rows, task_key
     from whileai_hf.rows.schema import from_row, to_row
     from whileai_hf.rows.validation import validate
@@ -75,6 +77,7 @@ _EXPORTS = {
     "resolve_topology": "whileai_hf.engine:resolve_topology",
     "run_report": "whileai_hf.engine:run_report",
     "simulate": "whileai_hf.engine:simulate",
+    "recommend": "whileai_hf.engine.recommending:recommend",
     "replay": "whileai_hf.engine.replay:replay",
     "ConfigurationError": "whileai_hf.errors:ConfigurationError",
     "DataError": "whileai_hf.errors:DataError",
@@ -82,6 +85,7 @@ _EXPORTS = {
     "to_trl": "whileai_hf.export:to_trl",
     "group_signal": "whileai_hf.measure:group_signal",
     "pass_at": "whileai_hf.measure:pass_at",
+    "user_report": "whileai_hf.measure.users:user_report",
     "open_rows": "whileai_hf.rows:open_rows",
     "task_key": "whileai_hf.rows:task_key",
     "from_row": "whileai_hf.rows.schema:from_row",
@@ -143,6 +147,7 @@ __all__ = [
     "optimize",
     "pass_at",
     "passes",
+    "recommend",
     "replay",
     "resolve_topology",
     "run_judge",
@@ -153,6 +158,7 @@ __all__ = [
     "task_key",
     "to_row",
     "to_trl",
+    "user_report",
     "validate",
     "verify",
     "world",

@@ -65,6 +65,7 @@ if __name__ == "__main__":
         mode="rl",
         situations=50,
         repeats=4,
+        repeat_policy="fixed",
         output="loop-out/rollouts.jsonl",
     )
     print(wai.run_report(data))

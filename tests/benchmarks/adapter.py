@@ -39,7 +39,7 @@ def _headline(data: Dataset):
 
 def simulate(agent, *, tools, policy, mode="explore", budget, k=None, concurrency=None, seed=0, reproducible=False):
     """-> (rows, why it stopped, distinct prompts)."""
-    knobs = {"repeats": k} if k else {}
+    knobs = {"repeats": k, "repeat_policy": "fixed"} if k else {}
     if concurrency:
         knobs["concurrency"] = concurrency
     data = _wai().simulate(

@@ -12,6 +12,7 @@ from whileai_hf.actors.numbers import NUMBER_KEYS, Totals, TurnNumbers, read_num
 from whileai_hf.actors.played import Played, tool_message
 from whileai_hf.actors.replies import Reply, read_reply
 from whileai_hf.actors.users.turns import UserTurns
+from whileai_hf.sandbox import Session
 from whileai_hf.spec import AgentSpec
 
 
@@ -138,6 +139,8 @@ class Conversation:
         if said is None:
             self.next = NOBODY
             return
+        if isinstance(self._world, Session):
+            self._world.hear(said)
         self._played.steps += [{"text": self._played.final_text, **self._last.on_step()}, {"user": said}]
         message = {"role": "user", "content": said}
         self._played.messages.append(message)

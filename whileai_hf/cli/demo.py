@@ -25,6 +25,7 @@ def demo(args: argparse.Namespace) -> int:
         mode="rl",
         situations=args.situations,
         repeats=args.repeats,
+        repeat_policy="fixed",  # every prompt gets all of them, since the next step measures
         seed=args.seed,
         output=str(folder / "rollouts.jsonl"),
     )

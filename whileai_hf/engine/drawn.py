@@ -10,7 +10,7 @@ from typing import Any
 
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import Task
-from whileai_hf.engine.queue import LOOK_AHEAD
+from whileai_hf.engine.queue import LOOK_AHEAD, SHORT_LOOK_AHEAD
 from whileai_hf.engine.source import Planned, with_twin
 from whileai_hf.engine.topology import Topology
 from whileai_hf.scenarios.search import Outcome, Search
@@ -18,9 +18,6 @@ from whileai_hf.scenarios.search import Outcome, Search
 
 # Tasks drawn at a time.
 WINDOW = 64
-# How far behind the first task of a window its latest known outcome lies. A group is opened no further than LOOK_AHEAD
-# beyond the oldest unread one, and a window may be drawn while the one before it is being played.
-LAG = LOOK_AHEAD + WINDOW
 
 
 class Drawn:
@@ -60,6 +57,10 @@ class Drawn:
         self._likely = -(-topology.rows // self._probe) if slow else None
         self._twins = twins
         self._until_saturation = until_saturation
+        self.look_ahead = SHORT_LOOK_AHEAD if until_saturation else LOOK_AHEAD
+        # How far behind the first task of a window its latest known outcome lies: a group is opened no further than
+        # that beyond the oldest unread one, and a window may be drawn while the one before it is being played.
+        self._lag = self.look_ahead + WINDOW
         self._note = note
         self._ready: deque[Planned] = deque()
         self._outcomes: deque[Outcome] = deque()
@@ -161,7 +162,7 @@ class Drawn:
             return 0 if self._ended else self._prepare()
 
     def _may_draw(self) -> bool:
-        if self._known < self._drawn - LAG or len(self._ready) >= WINDOW:
+        if self._known < self._drawn - self._lag or len(self._ready) >= WINDOW:
             return False
         return self._asked or self._likely is None or self._drawn < self._likely
 
@@ -176,7 +177,7 @@ class Drawn:
 
     def _prepare(self) -> int:
         """Lets the search learn what it is to know by now; the size of the next window, 0 at the end."""
-        due = max(0, self._drawn - LAG) - self._learnt
+        due = max(0, self._drawn - self._lag) - self._learnt
         self._search.learn([self._outcomes.popleft() for _ in range(max(0, due))])
         self._learnt += max(0, due)
         if self._until_saturation and self._search.saturated():

@@ -45,7 +45,7 @@ def start_playing(
     """
     config = player.config
     topology = config.topology()
-    queue = GroupQueue(source, make_allocation(topology, config.seed), budget, losses_allowed)
+    queue = GroupQueue(source, make_allocation(topology, config.seed), budget, losses_allowed, source.look_ahead)
     grader = None if score is None else Grader(score, queue, config.concurrency)
     deliver = queue.finish if grader is None else grader.deliver
 

@@ -27,6 +27,8 @@ Work: TypeAlias = tuple[Group, int]
 # Groups that may be open beyond the oldest unread one: some tens of megabytes of rows behind a slow rollout. The same
 # for every concurrency, since what the run has learnt when a group opens depends on it.
 LOOK_AHEAD = 512
+# For a run that ends when nothing new turns up: what is open by then is played in vain.
+SHORT_LOOK_AHEAD = 128
 # Threads speed up an agent that waits (for a model, a service) and slow down one that only computes, by half again. So
 # one starts, and the rest follow when no result has come for this many seconds.
 PATIENCE = 0.01
@@ -59,9 +61,19 @@ class GroupQueue:
             Good rows after which no group is opened. A group is opened when it fits as a whole.
         losses_allowed (`int`):
             Lost rollouts after which the agent is called off.
+        look_ahead (`int`, *optional*, defaults to `512`):
+            Groups that may be open beyond the oldest unread one.
     """
 
-    def __init__(self, source: TaskSource, allocation: Allocation, budget: int, losses_allowed: int) -> None:
+    def __init__(
+        self,
+        source: TaskSource,
+        allocation: Allocation,
+        budget: int,
+        losses_allowed: int,
+        look_ahead: int | None = None,
+    ) -> None:
+        self._look_ahead = LOOK_AHEAD if look_ahead is None else look_ahead
         self._source = source
         self._allocation = allocation
         self._budget = budget
@@ -155,7 +167,7 @@ class GroupQueue:
         return self._opening and not self._source.exhausted and self._source.next_size <= left
 
     def _may_open(self) -> bool:
-        return self._opened - self._read < LOOK_AHEAD and self._fits()
+        return self._opened - self._read < self._look_ahead and self._fits()
 
     def _open_group(self) -> bool:
         try:
@@ -170,7 +182,7 @@ class GroupQueue:
             return False
         task, k, probe, eval_run = found
         group = Group(self._opened, task, k, min(probe, k), eval_run, due=min(probe, k))
-        group.pays = self._allocation.view(self._opened - LOOK_AHEAD)
+        group.pays = self._allocation.view(self._opened - self._look_ahead)
         self._opened += 1
         self._committed += k
         self._unread.append(group)

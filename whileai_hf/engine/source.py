@@ -27,6 +27,8 @@ class TaskSource(Protocol):
 
     finite: bool
     """Whether the tasks come to an end by themselves."""
+    look_ahead: int | None
+    """Groups that may be open beyond the oldest unread one, where the source counts on it."""
 
     @property
     def exhausted(self) -> bool:
@@ -76,6 +78,7 @@ class Listed:
         self._k = k
         self._note = note
         self.finite = finite
+        self.look_ahead: int | None = None
         # One task ahead, so that the last one is known to be the last.
         self._ahead = next(self._tasks, None)
 

@@ -90,6 +90,7 @@ def rollout_features() -> Features:
             "sim_reasons": List(_string()),
             "ended_by": _string(),
             "state_digest": _string(),
+            "script": List(Json()),
             "twin_of": _string(),
             "seeded": List(_string()),
             "metadata": Json(),

@@ -14,10 +14,11 @@ ARMS = (STRUCTURED, MODEL_GUIDED, OPEN_ENDED, BEHAVIOR_TARGETED, FAILURE_MUTATIO
 # The arms that walk the grid: between them they have whatever the others leave.
 GRID = (STRUCTURED, MODEL_GUIDED)
 
-_START = {STRUCTURED: 0.42, MODEL_GUIDED: 0.42, OPEN_ENDED: 0.10, BEHAVIOR_TARGETED: 0.03, FAILURE_MUTATION: 0.03}
+# Who passes a model that writes wants its words; the template's stay as a tenth, to show what the model's add.
+_START = {STRUCTURED: 0.10, MODEL_GUIDED: 0.74, OPEN_ENDED: 0.10, BEHAVIOR_TARGETED: 0.03, FAILURE_MUTATION: 0.03}
 # Share an arm never falls under, and one it never grows over. What is rare stays rare however well it pays, or the
 # run would chase the last odd reply of the agent instead of covering its situations.
-_LEAST = {STRUCTURED: 0.15, MODEL_GUIDED: 0.15, OPEN_ENDED: 0.05, BEHAVIOR_TARGETED: 0.01, FAILURE_MUTATION: 0.01}
+_LEAST = {STRUCTURED: 0.05, MODEL_GUIDED: 0.15, OPEN_ENDED: 0.05, BEHAVIOR_TARGETED: 0.01, FAILURE_MUTATION: 0.01}
 _MOST = {OPEN_ENDED: 0.10, BEHAVIOR_TARGETED: 0.08, FAILURE_MUTATION: 0.08}
 # What one new thing a row adds to a weight.
 _GAIN = 0.5

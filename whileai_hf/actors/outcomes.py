@@ -140,6 +140,8 @@ def read_outcome(answer: Any, subject: str = "") -> Outcome:
     reason = _sentence(answer.get("error") or answer.get("message") or status.replace("_", " "))
     if status in ("not_found", "already_done", "timeout", "permission_denied", "rate_limited"):
         return Outcome(status, facts_of(_payload(answer)[1], subject), reason)
+    if status == "pending":
+        return Outcome("unverified", facts_of(_payload(answer)[1], subject))
     if status in ("invalid_arguments", "invalid", "refused"):
         return Outcome("invalid", "", reason)
     if status not in _DONE and not (status and "error" not in answer and status not in ("error", "unknown_tool")):

@@ -152,7 +152,8 @@ def test_one_model_in_every_role_is_said_to_be_so():
     report = wai.run_report(data)
     assert "same_model" in report.degraded and "generator_fallback" in report.degraded
     assert any("simulator=" in warning and "user_model=" in warning for warning in report.warnings)
-    assert report.search["writer"]["fallback"] == 6 and set(data["writer_model"]) == {"template"}
+    # A tenth of the situations stays with the template, as a control; what nobody will play is not written.
+    assert report.search["writer"]["fallback"] == 5 and set(data["writer_model"]) == {"template"}
 
 
 def test_the_same_rows_at_any_concurrency_and_a_pass_rate_from_the_server():

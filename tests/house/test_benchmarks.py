@@ -15,9 +15,8 @@ def adapter(repo):
 
 @pytest.fixture
 def rows(tools, policy, adapter):
-    data = adapter._wai().simulate(
-        adapter.seeded_agent(tools), tools=tools, system_prompt=policy, mode="rl", situations=6, repeats=4
-    )
+    knobs = {"mode": "rl", "situations": 6, "repeats": 4, "repeat_policy": "fixed"}
+    data = adapter._wai().simulate(adapter.seeded_agent(tools), tools=tools, system_prompt=policy, **knobs)
     return adapter._wai().grade(data, judge=lambda row: row["rollout_index"] % 2)
 
 

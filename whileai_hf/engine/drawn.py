@@ -57,10 +57,10 @@ class Drawn:
         self._likely = -(-topology.rows // self._probe) if slow else None
         self._twins = twins
         self._until_saturation = until_saturation
-        self.look_ahead = SHORT_LOOK_AHEAD if until_saturation else LOOK_AHEAD
+        self.look_ahead: int | None = SHORT_LOOK_AHEAD if until_saturation else LOOK_AHEAD
         # How far behind the first task of a window its latest known outcome lies: a group is opened no further than
         # that beyond the oldest unread one, and a window may be drawn while the one before it is being played.
-        self._lag = self.look_ahead + WINDOW
+        self._lag = (self.look_ahead or LOOK_AHEAD) + WINDOW
         self._note = note
         self._ready: deque[Planned] = deque()
         self._outcomes: deque[Outcome] = deque()

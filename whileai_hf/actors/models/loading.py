@@ -7,7 +7,7 @@ from typing import Any
 from whileai_hf.errors import ConfigurationError
 
 
-_INSTALL = "pip install 'whileai-hf[trl]'"
+_INSTALL = "pip install 'whileai-hf[transformers]'"
 
 
 def need_transformers() -> None:

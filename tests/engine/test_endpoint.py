@@ -121,9 +121,8 @@ def test_a_spent_quota_stops_the_run_and_keeps_its_rows():
     ("reply", "reason"), [(Reply.unauthorized(), "unauthorized"), (Reply.unknown_model(), "unknown_model")]
 )
 def test_an_endpoint_that_refuses_is_named_at_once(reply, reason):
-    with Server(lambda request, n: reply) as server:
-        with pytest.raises(ModelStopError) as caught:
-            wai.simulate(agent_of(server), **KNOBS, budget=500)
+    with Server(lambda request, n: reply) as server, pytest.raises(ModelStopError) as caught:
+        wai.simulate(agent_of(server), **KNOBS, budget=500)
     assert caught.value.reason == reason and "\n" not in str(caught.value)
     assert server.calls <= 40
 

@@ -81,7 +81,8 @@ class SimulationConfig:
         default=(), metadata={"help": "your own example asks; they come first and are never dropped"}
     )
     embedder: Any = field(
-        default="hash", metadata={"help": "what tells near-copies apart: hash, wordllama, model2vec:<repo>, or a callable", "cli": False}
+        default="hash",
+        metadata={"help": "what tells near-copies apart: hash, wordllama, model2vec:<repo> or a callable"},
     )
     simulator: Any = field(
         default=None,

@@ -55,3 +55,54 @@ def test_counts_add_up(groups):
     assert found.n_groups == len(groups)
     assert found.n_groups == found.mixed + found.all_pass + found.all_fail + found.single + found.ungraded
     assert found.mixed == sum(len({r for r in rewards if r is not None}) > 1 for rewards in groups.values())
+
+
+def stopped_rows(groups):
+    """Rows of `{prompt: (rewards, status, inclusion)}` probed with 3 of 8."""
+    return [
+        {
+            "prompt": prompt,
+            "rollout_index": index,
+            "reward": reward,
+            "group_status": status,
+            "group_planned_k": 8,
+            "group_probe": 3,
+            "group_inclusion_p": chance,
+        }
+        for prompt, (rewards, status, chance) in groups.items()
+        for index, reward in enumerate(rewards)
+    ]
+
+
+def test_stopped_groups_are_unanimous_so_far():
+    groups = {
+        "split": ([1, 0, 1, 1, 1, 1, 0, 1], "complete", 1.0),
+        "carried on, split later": ([1, 1, 1, 1, 1, 1, 0, 1], "complete", 0.1),
+        "stopped": ([1, 1, 1], "stopped", 0.1),
+        "stopped failing": ([0, 0, 0], "stopped", 0.1),
+        "lost one": ([0, 0, None], "partial", 0.1),
+    }
+    for source in (stopped_rows(groups), open_rows(stopped_rows(groups))):
+        found = group_signal(source)
+        assert (found.mixed, found.all_pass, found.all_fail) == (2, 1, 2)
+        assert (found.stopped, found.saved) == (2, 10)
+        assert found.mixed_rate == 2 / 5
+        assert 0 <= found.expected_mixed_rate_ci95[0] <= found.expected_mixed_rate <= found.expected_mixed_rate_ci95[1]
+        assert "2 stopped early | 10 rollouts saved | expected mixed rate at k" in str(found)
+        assert any("unanimous need not be at k" in note for note in found.notes)
+
+
+def test_nothing_is_expected_where_nothing_was_stopped():
+    found = group_signal(stopped_rows({"a": ([1, 0, 1], "complete", 1.0), "b": ([1, 1, 1], "complete", 1.0)}))
+    assert (found.stopped, found.saved) == (0, 0)
+    assert (found.expected_mixed_rate, found.expected_mixed_rate_ci95) == (None, None)
+    assert "stopped" not in str(found)
+
+
+def test_conversations_the_user_spoiled_do_not_count():
+    rows = [{"prompt": "a", "reward": reward, "sim_ok": ok} for reward, ok in ((1, True), (1, None), (0, False))]
+    rows.append({"prompt": "b", "reward": 0, "sim_ok": False})
+    for source in (rows, open_rows(rows)):
+        found = group_signal(source)
+        assert (found.all_pass, found.mixed, found.ungraded) == (1, 0, 1)
+        assert found.notes == ["2 of 4 rollouts failed by the simulated user (sim_ok is false); they are left out"]

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.measure.passes.codes import TASK_COLUMNS, FetchedView, task_codes
+from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, task_codes
+from whileai_hf.measure.passes.notes import MIN_K, ONLY_SPLIT, notes_on_groups, notes_on_rows, notes_on_stops
 from whileai_hf.measure.passes.origin import ORIGIN_COLUMNS, count_duplicates, origins
 from whileai_hf.measure.passes.report import PassAt
-from whileai_hf.measure.passes.rewards import GRADE_FIRST, Rewards, read_rewards
-from whileai_hf.measure.passes.tally import MIN_GROUPS, Tally, pass_rate, tally
+from whileai_hf.measure.passes.rewards import Rewards, read_rewards
+from whileai_hf.measure.passes.stopped import choose_estimator
+from whileai_hf.measure.passes.stops import STOP_COLUMNS, BoolArray, faulty, numbers, read_groups, was_stopped
+from whileai_hf.measure.passes.tally import Tally, pass_rate, tally
+from whileai_hf.measure.passes.weighing import Weighing
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.view import Source
 from whileai_hf.stats import pass_at_k, pass_pow_k
 
 
-_COLUMNS = ("reward", *TASK_COLUMNS, *ORIGIN_COLUMNS)
-# With fewer repeats per task the k-way numbers say little more than pass@1 and move a lot from run to run.
-MIN_K = 4
+_COLUMNS = ("reward", *TASK_COLUMNS, *ORIGIN_COLUMNS, *STOP_COLUMNS)
 # Up to here the curve has a point for every size; beyond, for powers of two.
 _DENSE_CURVE = 64
-# Below this many tasks a 95% bootstrap interval over tasks is too narrow (it covers 85-94% in simulation).
-_FEW_TASKS = 10
 
 
 def pass_at(
@@ -34,16 +35,23 @@ def pass_at(
     Pass rates of graded rows: how good (pass@1), how reliable (pass^k), how much there is to learn (pass@k).
 
     The unit is the task (`task_key`), so rephrasings of one situation are repeats of it. A rollout passes when its
-    reward is at least `threshold`. Rollouts without a verdict are left out and counted. Estimates are unbiased for any
-    number of repeats per task (Chen et al. 2021; Yao et al. 2024), provided that repeats were not stopped early
-    because of their results.
+    reward is at least `threshold`. Rollouts without a verdict, and those a simulated user spoiled (`sim_ok` is false),
+    are left out and counted. Where every planned rollout was run, estimates are unbiased for any number of repeats per
+    task (Chen et al. 2021; Yao et al. 2024).
+
+    Where groups were stopped early because of their verdicts (`group_status`), those formulas are wrong: full groups
+    are mostly mixed ones, and a group that was unanimous when it was stopped need not have stayed so. pass@1 then is
+    that of the rollouts each group got in any case, and the k-way numbers come from the `estimator` named on the
+    report: `order_weighted`, `probe_split`, `inverse_probability` or `mixture` (see `stats.stopping`). A task's groups
+    (its prompts and runs) count alike.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
             Rows with a `reward`.
         k (`int`, *optional*):
             Size of the draw for the k-way numbers. Left out, it is the smallest number of scored rollouts among tasks
-            that have at least two, and the k-way numbers are given only from 4 on.
+            that have at least two (the smallest planned number where groups were stopped), and the k-way numbers are
+            given only from 4 on.
         threshold (`float`, *optional*, defaults to `1.0`):
             Reward from which a rollout counts as a pass.
         n_boot (`int`, *optional*, defaults to `2000`):
@@ -71,42 +79,20 @@ def pass_at(
     """
     _check(k, threshold)
     rows = FetchedView(view(data), _COLUMNS)
-    rewards = read_rewards(rows)
-    tasks = task_codes(rows)
-    everything = tally(tasks, np.greater_equal(rewards.values, threshold), rewards.scored)
-    measured = everything.only(everything.n > 0)
-    size = k if k is not None else int(measured.n[measured.n >= 2].min(initial=np.iinfo(np.int64).max))
-    repeats = None if size > int(everything.n.max()) and k is None else size
-    groups = measured if repeats is None else measured.only(measured.n >= repeats)
-    told = repeats is not None and (k is not None or repeats >= MIN_K) and bool(groups.keys)
-    some, every = partial(pass_at_k, k=repeats or 1), partial(pass_pow_k, k=repeats or 1)
-    at_k = groups.mean(some) if told else None
-    at_1 = groups.mean(pass_rate)
-    duplicates = count_duplicates(rows, tasks)
-    config = origins(rows)
+    sample = _read(rows, threshold)
+    told = (_weighed if was_stopped(rows) else _closed)(sample, k, n_boot, seed)
+    rewards, spoilt = sample.rewards, int(np.count_nonzero(sample.spoilt))
+    duplicates, config = count_duplicates(rows, sample.tasks), origins(rows)
+    scored = int(np.count_nonzero(rewards.scored))
     return PassAt(
-        pass_at_1=measured.mean(pass_rate),
-        ci95=measured.interval(pass_rate, n_boot, seed),
-        k=repeats,
-        pass_pow_k=groups.mean(every) if told else None,
-        pass_pow_k_ci95=groups.interval(every, n_boot, seed) if told else None,
-        pass_at_k=at_k,
-        pass_at_k_ci95=groups.interval(some, n_boot, seed) if told else None,
-        headroom=None if at_k is None or at_1 is None else at_k - at_1,
-        per_task=dict(zip(measured.keys, (measured.c / np.maximum(measured.n, 1)).tolist(), strict=True)),
-        curve=_curve(groups, repeats) if told and repeats is not None else {},
+        **told | {"notes": [*notes_on_rows(rewards, threshold, spoilt, duplicates, config), *told["notes"]]},
         n_rows=len(rows),
-        n_scored=int(np.count_nonzero(rewards.scored)),
-        n_unjudged=int(np.count_nonzero(~rewards.scored)),
+        n_scored=scored,
+        n_unjudged=len(rows) - scored - spoilt,
+        n_sim_faulty=spoilt,
         n_duplicates=duplicates,
-        n_tasks=len(everything.keys),
-        n_groups=len(groups.keys),
-        excluded=[] if repeats is None else everything.only(everything.n < repeats).keys,
+        n_tasks=len(sample.tasks.keys),
         config=config,
-        notes=[
-            *_notes_on_rows(rewards, threshold, duplicates, config),
-            *_notes_on_groups(everything, measured, groups, repeats, k is not None),
-        ],
     )
 
 
@@ -117,79 +103,111 @@ def _check(k: int | None, threshold: float) -> None:
         raise ConfigurationError(f"threshold={threshold!r} is not a number; pass the reward from which a row passes")
 
 
-def _curve(groups: Tally, k: int) -> dict[int, dict[str, Any]]:
+@dataclasses.dataclass(frozen=True)
+class _Sample:
+    """Rows with their tasks and verdicts; rows that were spoilt have none."""
+
+    rows: FetchedView
+    tasks: Codes
+    rewards: Rewards
+    passed: BoolArray
+    spoilt: BoolArray
+
+
+def _read(rows: FetchedView, threshold: float) -> _Sample:
+    rewards, spoilt = read_rewards(rows), faulty(rows)
+    if spoilt.any():
+        rewards = dataclasses.replace(rewards, values=np.where(spoilt, np.nan, rewards.values))
+    return _Sample(rows, task_codes(rows), rewards, np.greater_equal(rewards.values, threshold), spoilt)
+
+
+def _closed(sample: _Sample, k: int | None, n_boot: int, seed: int) -> dict[str, Any]:
+    """Numbers of rows whose groups all have what they were to have: closed forms over counts."""
+    everything = tally(sample.tasks, sample.passed, sample.rewards.scored)
+    measured = everything.only(everything.n > 0)
+    size = k if k is not None else int(measured.n[measured.n >= 2].min(initial=np.iinfo(np.int64).max))
+    repeats = None if size > int(everything.n.max()) and k is None else size
+    groups = measured if repeats is None else measured.only(measured.n >= repeats)
+    told = repeats is not None and (k is not None or repeats >= MIN_K) and bool(groups.keys)
+    some, every = partial(pass_at_k, k=repeats or 1), partial(pass_pow_k, k=repeats or 1)
+    at_k = groups.mean(some) if told else None
+    at_1 = groups.mean(pass_rate)
+    notes = notes_on_groups(everything, measured, groups, repeats, k is not None)
+    return {
+        "pass_at_1": measured.mean(pass_rate),
+        "ci95": measured.interval(pass_rate, n_boot, seed),
+        "k": repeats,
+        "pass_pow_k": groups.mean(every) if told else None,
+        "pass_pow_k_ci95": groups.interval(every, n_boot, seed) if told else None,
+        "pass_at_k": at_k,
+        "pass_at_k_ci95": groups.interval(some, n_boot, seed) if told else None,
+        "headroom": None if at_k is None or at_1 is None else at_k - at_1,
+        "per_task": dict(zip(measured.keys, (measured.c / np.maximum(measured.n, 1)).tolist(), strict=True)),
+        "curve": _curve(groups, repeats) if told and repeats is not None else {},
+        "n_groups": len(groups.keys),
+        "excluded": [] if repeats is None else everything.only(everything.n < repeats).keys,
+        "estimator": "closed_form",
+        "stopping": {},
+        "notes": [*notes, *([ONLY_SPLIT] if _only_split(sample) else [])],
+    }
+
+
+def _only_split(sample: _Sample) -> bool:
+    """Whether these rows are what is left of a run whose stopped groups were dropped."""
+    rows = sample.rows
+    if not rows.has("group_probe") or not np.any(numbers(rows, "group_probe") < numbers(rows, "group_planned_k")):
+        return False
+    groups = read_groups(sample.rows, sample.tasks, sample.rewards.scored, sample.passed)
+    return bool(groups.decided.any()) and not bool((groups.decided & groups.unanimous).any())
+
+
+def _weighed(sample: _Sample, k: int | None, n_boot: int, seed: int) -> dict[str, Any]:
+    """Numbers of rows some of whose groups were stopped early."""
+    groups = read_groups(sample.rows, sample.tasks, sample.rewards.scored, sample.passed)
+    keys = sample.tasks.keys
+    by = Weighing(groups, choose_estimator(groups), groups.task, len(keys), n_boot, seed)
+    planned = groups.planned[groups.planned >= 2]
+    size = k if k is not None else int(planned.min()) if planned.size else None
+    counting = by.counting(size or 1)
+    known = ~np.isnan(by.rates)
+    told = size is not None and (k is not None or size >= MIN_K) and bool(counting.any())
+    curve = by.curve(_sizes(size), counting) if told and size is not None else {}
+    last = curve[max(curve)] if curve else None
+    every, some = (by.number(kind, max(curve)).interval if curve else None for kind in ("pow", "at"))
+    one = by.pass_1()
+    return {
+        "pass_at_1": one.value,
+        "ci95": one.interval,
+        "k": size,
+        "pass_pow_k": last["pass_pow"] if last else None,
+        "pass_pow_k_ci95": every,
+        "pass_at_k": last["pass_at"] if last else None,
+        "pass_at_k_ci95": some,
+        "headroom": last["pass_at"] - curve[1]["pass_at"] if last else None,
+        "per_task": {keys[task]: float(by.rates[task]) for task in np.flatnonzero(known)},
+        "curve": curve,
+        "n_groups": int(np.count_nonzero(counting)),
+        "excluded": [] if size is None else [keys[task] for task in np.flatnonzero(~counting)],
+        "estimator": by.estimator,
+        "stopping": groups.counts(),
+        "notes": notes_on_stops(by, size, int(np.count_nonzero(counting)), k is not None),
+    }
+
+
+def _sizes(k: int) -> list[int]:
+    """Sizes the curve has a point for."""
     sizes = [*range(1, min(k, _DENSE_CURVE) + 1)]
     while sizes[-1] * 2 < k:
         sizes.append(sizes[-1] * 2)
-    if sizes[-1] != k:
-        sizes.append(k)
+    return sizes if sizes[-1] == k else [*sizes, k]
+
+
+def _curve(groups: Tally, k: int) -> dict[int, dict[str, Any]]:
     return {
         size: {
             "pass_at": groups.mean(partial(pass_at_k, k=size)),
             "pass_pow": groups.mean(partial(pass_pow_k, k=size)),
             "n_groups": len(groups.keys),
         }
-        for size in sizes
+        for size in _sizes(k)
     }
-
-
-def _notes_on_rows(rewards: Rewards, threshold: float, duplicates: int, config: dict[str, list[Any]]) -> list[str]:
-    notes = []
-    total = rewards.values.size
-    unjudged = int(np.count_nonzero(~rewards.scored))
-    if unjudged == total:
-        notes.append(f"not graded: none of the {total} rows has a reward; {GRADE_FIRST}")
-    elif unjudged:
-        notes.append(f"{unjudged} of {total} rollouts have no verdict; they are left out, not counted as failures")
-    if rewards.not_numbers:
-        notes.append(f"{rewards.not_numbers} rewards are not numbers and are read as no verdict")
-    if rewards.partial:
-        notes.append(f"{rewards.partial} rewards are neither 0 nor 1; a pass is a reward of at least {threshold:g}")
-    if duplicates:
-        notes.append(
-            f"{duplicates} duplicate (task, trial){'s' * (duplicates != 1)}: a rollout is counted more than once, "
-            "so these are not independent repeats; drop the copies"
-        )
-    for name, what in (("policy_version", "policies"), ("judge_version", "judge versions")):
-        if len(config.get(name, [])) > 1:
-            notes.append(f"the rows mix {len(config[name])} {what}: the numbers describe none of them")
-    return notes
-
-
-def _notes_on_groups(everything: Tally, measured: Tally, groups: Tally, k: int | None, asked: bool) -> list[str]:
-    if not measured.keys:
-        return []
-    notes = []
-    absent = len(everything.keys) - len(measured.keys)
-    if absent:
-        notes.append(f"{absent} of {len(everything.keys)} tasks have no scored rollout")
-    if k is None:
-        notes.append("no task has two scored rollouts: pass^k and pass@k need repeats")
-    elif not groups.keys:
-        notes.append(f"no task has {k} scored rollouts: pass^{k} and pass@{k} are not given")
-    elif not asked and k < MIN_K:
-        notes.append(
-            f"k is {k}: below {MIN_K} repeats pass^k and pass@k are not given; pass k={k} to have them anyway"
-        )
-    if k is not None and groups.keys and len(groups.keys) < len(everything.keys):
-        left_out = len(everything.keys) - len(groups.keys)
-        notes.append(
-            f"{left_out} of {len(everything.keys)} tasks have fewer than {k} scored rollouts and are left out at k={k}"
-        )
-    return notes + _notes_on_intervals(measured, groups, k is not None)
-
-
-def _notes_on_intervals(measured: Tally, groups: Tally, repeated: bool) -> list[str]:
-    notes = []
-    count = len(measured.keys)
-    if count < MIN_GROUPS:
-        notes.append(f"{count} task{'s' * (count != 1)}: no interval, it takes at least {MIN_GROUPS}")
-    elif repeated and len(groups.keys) < MIN_GROUPS:
-        notes.append(f"{len(groups.keys)} group(s): no interval on pass^k and pass@k, it takes at least {MIN_GROUPS}")
-    if MIN_GROUPS <= count < _FEW_TASKS:
-        notes.append(f"{count} tasks: an interval over so few covers less than 95%")
-    if count >= MIN_GROUPS and np.unique(measured.c / measured.n).size == 1:
-        notes.append(
-            "every task has the same pass rate, so the interval of pass@1 has no width; that is not certainty"
-        )
-    return notes

@@ -32,6 +32,8 @@ SHORT_LOOK_AHEAD = 128
 # Threads speed up an agent that waits (for a model, a service) and slow down one that only computes, by half again. So
 # one starts, and the rest follow when no result has come for this many seconds.
 PATIENCE = 0.01
+# Groups that end before the reader is woken: every time, it takes the turn of a worker.
+_AT_ONCE = 32
 # Seconds between two looks at the clock and at rows that have landed behind an unfinished group.
 _TICK = 0.2
 # Rollouts whose time says how long one more takes.
@@ -92,7 +94,10 @@ class GroupQueue:
         self._held: list[Group] = []
         self._resumed = 0
         """Groups that have ended, kept until no new prompt is left: the stopped ones among them may be resumed."""
-        self._running = self._lost = 0
+        self._running = self._lost = self._finished = 0
+        self._unseen = 0
+        """Groups that have ended since the reader last looked."""
+        self._drew_at = 0.0
         self._opening = self._open = True
         self._over = False
         self._deadline: float | None = None
@@ -180,6 +185,7 @@ class GroupQueue:
             raise
         if found is None:
             return False
+        self._drew_at = time.perf_counter()
         task, k, probe, eval_run = found
         group = Group(self._opened, task, k, min(probe, k), eval_run, due=min(probe, k))
         group.pays = self._allocation.view(self._opened - self._look_ahead)
@@ -193,6 +199,7 @@ class GroupQueue:
         """Hands in the row of a rollout, or its loss."""
         with self._arrived:
             self._running -= 1
+            self._finished += 1
             if self._over:
                 return  # the run has gone on without it
             group.rows[row.index] = row
@@ -232,7 +239,8 @@ class GroupQueue:
         self._committed -= shrunk
         if shrunk or self._opened == self._ended:
             self._call()
-        if group.number == self._read:
+        self._unseen += 1
+        if self._unseen >= _AT_ONCE:
             self._arrived.notify_all()
 
     def _call(self) -> None:
@@ -300,6 +308,7 @@ class GroupQueue:
             batch = Batch(self._landed)
             self._landed = []
             before = self._read
+            self._unseen = 0
             while self._unread and len(self._unread[0].rows) == self._unread[0].due:
                 group = self._unread.popleft()
                 self._read += 1
@@ -317,10 +326,14 @@ class GroupQueue:
                 return False
             if self._deadline is not None and self._mind_the_clock(grace):
                 return False
-            if self.start_more is not None and not self._arrived.wait(PATIENCE):
-                self._grow()
-            elif self.start_more is None:
+            if self.start_more is None:
                 self._arrived.wait(_TICK)
+                return True
+            before = self._finished
+            self._arrived.wait(PATIENCE)
+            # A long draw is not an agent that waits.
+            if self._finished == before and time.perf_counter() - self._drew_at > PATIENCE:
+                self._grow()
             return True
 
     def _mind_the_clock(self, grace: float) -> bool:

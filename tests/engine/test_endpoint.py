@@ -177,3 +177,27 @@ def test_the_same_rows_at_any_concurrency_and_a_pass_rate_from_the_server():
     assert list(view(runs[0]).rows()) == list(view(runs[1]).rows())
     assert 0.3 < sum(runs[0]["reward"]) / len(runs[0]) < 0.7
     assert wai.run_report(runs[0]).search["groups"]["mixed"] > 20
+
+
+RATES = (0.0, 0.05, 0.5, 0.95, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "saving"), [(8, 0.14), (16, 0.20)])
+def test_what_the_default_saves_on_a_server_of_known_pass_rates(k, saving):
+    def coin(request, n):
+        prompt = request["messages"][1]["content"]
+        passed = unit(9, prompt, request.get("seed")) < RATES[int(prompt.split()[-1]) % 5]
+        return Reply("pass" if passed else "fail")
+
+    tasks = [{"scenario_id": f"s{index}", "prompt": f"Ask number {index}"} for index in range(400)]
+    knobs = {**KNOBS, "tasks": tasks, "mode": "rl", "repeats": k, "grader": lambda row: row["final_text"] == "pass"}
+    with Server(coin) as server:
+        default = wai.simulate(agent_of(server), **knobs)
+        fixed = wai.simulate(agent_of(server), **knobs, repeat_policy="fixed")
+    groups, full = (wai.run_report(data).search["groups"] for data in (default, fixed))
+    saved = 1 - (len(default) / groups["mixed"]) / (len(fixed) / full["mixed"])
+    assert groups["partial"] == groups["cut"] == 0 and len(fixed) == 400 * k
+    print(f"k={k}: {saved:.1%} of the rollouts of a mixed group saved")
+    # The design saves at least `saving` (see test_allocation); what 400 groups save strays from it by 5 points.
+    assert saved > saving - 0.1

@@ -37,10 +37,10 @@ class Account:
         run, tally = self._run, self._tally
         if self._queue.stop is not None:
             return self._queue.stop.reason
+        if self._queue.timed_out and tally.errors < run.losses_allowed:
+            return "time_budget"
         if tally.rows == 0 or tally.errors >= run.losses_allowed:
             return "agent_failed"
-        if self._queue.timed_out:
-            return "time_budget"
         if run.drawn is not None and run.drawn.saturated:
             return "saturation"
         if self._queue.used_up:

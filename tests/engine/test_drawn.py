@@ -98,9 +98,9 @@ class Scribe:
     """A writer that words every situation in its own way, and takes its time."""
 
     name = "scribe"
-    sampling = {"model": "scribe"}
 
     def __init__(self, seconds=0.0):
+        self.sampling = {"model": "scribe"}
         self.seconds = seconds
         self.calls = 0
 

@@ -38,13 +38,13 @@ def simulate(args: argparse.Namespace) -> int:
         raise ConfigurationError("simulate needs --spec: a folder or file with the agent's tools and system prompt")
     config = config_from(args, wai.SimulationConfig)
     spec = wai.AgentSpec.load(args.spec)
-    rows = wai.simulate(_agent(args.agent, spec), spec, tasks=args.tasks, config=config)
+    grader = None if args.grader is None else load_object(args.grader, "--grader")
+    rows = wai.simulate(_agent(args.agent, spec), spec, tasks=args.tasks, grader=grader, config=config)
     _show(args, wai.run_report(rows), rows=None)
     if not len(rows):
         print("whileai-hf: not one rollout succeeded, so there are no rows", file=sys.stderr)
         return 1
-    where = f"wrote {len(rows)} rows to {args.output}" if args.output else "not kept: pass --output rows.jsonl"
-    _note(args, where)
+    _note(args, f"wrote {len(rows)} rows to {args.output}")
     return 0
 
 

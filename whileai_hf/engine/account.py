@@ -70,6 +70,12 @@ class Account:
             )
         return [*found, *self._degraded().values(), *self._shortfall()]
 
+    def _roles(self) -> dict[str, str | None]:
+        run = self._run
+        writer = "pinned" if run.pinned else "template" if run.writer is None else run.writer.name
+        user = run.roles.user.name if run.player.agent.is_chat else None
+        return {"agent": run.player.name, "writer": writer, "user": user}
+
     def _degraded(self) -> dict[str, str]:
         """What ran below its usual quality, with a sentence for each."""
         run = self._run
@@ -79,9 +85,15 @@ class Account:
             found["generator_fallback"] = fallback
         return found
 
+    def _asked(self) -> int:
+        config = self._run.config
+        if config.twins and self._queue.used_up:
+            return self._queue.planned  # how many tasks have a twin shows when they are drawn
+        return self._run.topology.rows * config.runs
+
     def _shortfall(self) -> list[str]:
         run, tally = self._run, self._tally
-        asked, repeats = run.topology.rows * run.config.runs, run.topology.repeats
+        asked, repeats = self._asked(), run.topology.repeats
         missing = asked - tally.rows
         if missing <= 0:
             return []
@@ -105,6 +117,7 @@ class Account:
             "agent_errors": tally.errors,
             "first_agent_error": tally.first_error,
             "groups": tally.groups(),
+            "flaws": dict(tally.flaws),
             "rollouts_abandoned": self._queue.abandoned,
             "writer_waves_abandoned": 0 if written is None else written["abandoned"],
         }
@@ -112,6 +125,7 @@ class Account:
             run_id=run.run_id,
             mode=run.config.mode,
             agent=run.agent_id,
+            roles=self._roles(),
             spec={
                 "name": spec.name,
                 "tools": spec.openai_tools(),
@@ -121,8 +135,8 @@ class Account:
             seed=run.config.seed,
             knobs=plain_knobs(run.config),
             n_rows=tally.rows,
-            budget=topology.rows * run.config.runs,
-            shortfall=topology.rows * run.config.runs - tally.rows,
+            budget=self._asked(),
+            shortfall=self._asked() - tally.rows,
             n_situations=len(tally.dimensions),
             n_prompts=len(tally.prompts),
             k=topology.repeats,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whileai_hf.engine.topology import MODES, REPEAT_POLICIES
@@ -36,6 +38,7 @@ def check_config(config: SimulationConfig) -> None:
     for name in _SWITCHES:
         if not isinstance(getattr(config, name), bool):
             raise ConfigurationError(f"{name}={getattr(config, name)!r} is neither true nor false")
+    _check_files(config)
     _check_rates(config)
     _check_time(config)
     _check_asks(config)
@@ -59,6 +62,18 @@ def _check_rates(config: SimulationConfig) -> None:
     explore = config.explore_rate
     if explore is not None and (not _number(explore) or not 0 <= explore <= 1):
         raise ConfigurationError(f"explore_rate={explore!r} is not between 0 and 1; 1 fills every prompt to k")
+
+
+def _check_files(config: SimulationConfig) -> None:
+    for name in ("output", "resume"):
+        path = getattr(config, name)
+        if path is not None and not isinstance(path, str | os.PathLike):
+            raise ConfigurationError(f"{name}={path!r} is not a path; give that of a JSONL file")
+        if path is not None and Path(path).suffix in (".parquet", ".arrow", ".csv"):
+            raise ConfigurationError(
+                f"{name}={str(path)!r}: rows are written as JSON lines; give the path of a .jsonl file and use the "
+                "Dataset's own to_parquet or to_csv"
+            )
 
 
 def _check_time(config: SimulationConfig) -> None:

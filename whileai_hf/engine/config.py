@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import operator
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any, TypedDict
+from typing import Any, SupportsIndex, TypedDict
 
 from whileai_hf.engine.checks import check_config
 from whileai_hf.engine.topology import MODES, REPEAT_POLICIES, Topology, resolve
@@ -16,7 +18,8 @@ from whileai_hf.errors import ConfigurationError
 @dataclasses.dataclass(frozen=True)
 class SimulationConfig:
     """
-    Knobs of [`simulate`]. Every field is also a keyword of `simulate`, a flag of `whileai-hf simulate` and a YAML key.
+    Knobs of [`simulate`]. Every field is also a keyword of `simulate` and a YAML key; those that can be written as text
+    are flags of `whileai-hf simulate`.
 
     Examples:
     ```python
@@ -124,6 +127,13 @@ class SimulationConfig:
     )
 
     def __post_init__(self) -> None:
+        for name in ("output", "resume"):
+            if isinstance(getattr(self, name), os.PathLike):
+                object.__setattr__(self, name, os.fspath(getattr(self, name)))
+        for knob in dataclasses.fields(self):
+            value = getattr(self, knob.name)
+            if isinstance(value, SupportsIndex) and not isinstance(value, int | str):
+                object.__setattr__(self, knob.name, operator.index(value))  # a whole number of numpy's
         check_config(self)
 
     def topology(self) -> Topology:
@@ -134,6 +144,38 @@ class SimulationConfig:
             [`ConfigurationError`]: `budget` is smaller than one group of repeats.
         """
         return resolve(self)
+
+
+# The help of the flags, where `help()` shows it.
+SimulationConfig.__doc__ = (
+    (SimulationConfig.__doc__ or "")
+    + "\n    Args:\n"
+    + "".join(
+        f"        {knob.name} (*optional*, defaults to `{knob.default!r}`):\n            {knob.metadata['help']}.\n"
+        for knob in dataclasses.fields(SimulationConfig)
+    )
+)
+# What the knobs are called elsewhere.
+_ELSEWHERE = {
+    "num_generations": "repeats",
+    "k": "repeats",
+    "rollouts_per_request": "repeats",
+    "requests_per_situation": "phrasings",
+    "n": "phrasings",
+    "num_rollouts": "budget",
+    "n_rows": "budget",
+    "judge": "grader",
+    "risk": "fault_rate",
+    "policy": "system_prompt",
+    "user_simulator": "user_model",
+    "user": "user_model",
+    "writer": "simulator",
+    "max_concurrency": "concurrency",
+    "num_proc": "concurrency",
+    "timeout": "time_budget",
+}
+# Knobs of a model, which is made before the run.
+_OF_MODELS = ("temperature", "top_p", "max_tokens", "base_url", "api_key", "model")
 
 
 class SimulationKnobs(TypedDict, total=False):
@@ -190,10 +232,15 @@ def make_config(config: SimulationConfig | None, knobs: SimulationKnobs) -> Simu
     known = [knob.name for knob in dataclasses.fields(SimulationConfig)]
     for name in knobs:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            hint = f"did you mean {near[0]!r}?" if near else f"the knobs are {', '.join(known)}"
-            raise ConfigurationError(f"unknown knob {name!r}; {hint}")
+            raise ConfigurationError(f"unknown knob {name!r}; {_hint(name, known)}")
     return dataclasses.replace(config or SimulationConfig(), **knobs)
+
+
+def _hint(name: str, known: list[str]) -> str:
+    if name in _OF_MODELS:
+        return f"it belongs to a model: agent=as_model('openai:<model>', {name}=...)"
+    near = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
+    return f"did you mean {near!r}?" if near else f"the knobs are {', '.join(known)}"
 
 
 def resolve_topology(config: SimulationConfig | None = None, **knobs: Any) -> Topology:

@@ -23,7 +23,8 @@ def check_prompts(tasks: RowView) -> list[str]:
     prompts: list[str] = tasks.require("prompt", "name the ask 'prompt'")
     for index, prompt in enumerate(prompts):
         if not isinstance(prompt, str) or not prompt.strip():
-            raise DataError(f"task {index} has the prompt {prompt!r:.60}; expected the words of an ask")
+            hint = "; a conversation goes into the column 'messages'" if isinstance(prompt, list) else ""
+            raise DataError(f"task {index} has the prompt {prompt!r:.60}; expected the words of an ask{hint}")
     return prompts
 
 

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from datasets import Dataset, Features
 
+from whileai_hf.actors.users import read_script
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.given import check_prompts, fit_tasks, foreign_features
 from whileai_hf.errors import ConfigurationError, DataError
@@ -95,6 +96,8 @@ class PinnedTasks:
     groups: Sequence[Group]
     repeats: Sequence[int]
     foreign: Features
+    scripted: bool = False
+    """Whether any task has user turns beyond its prompt."""
 
 
 def pin(source: Any) -> PinnedTasks:
@@ -102,15 +105,18 @@ def pin(source: Any) -> PinnedTasks:
     Tasks out of any rows.
 
     Args:
-        source (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
-            Task rows, or rollouts of an earlier run (each prompt once; what only a judge may see is read back from
+        source (`datasets.Dataset` or `list[dict]` or `list[str]` or path or Hub repo id):
+            Task rows, asks, or rollouts of an earlier run (each prompt once; what only a judge may see is read back from
             the run store).
 
     Raises:
-        [`DataError`]: A row without a prompt.
+        [`DataError`]: A row without a prompt, or with a script that cannot be read.
     """
+    if isinstance(source, list) and source and all(isinstance(ask, str) for ask in source):
+        source = [{"prompt": ask} for ask in source]
     rows = view(source)
     check_prompts(rows)
+    scripted = _has_turns(rows)
     ran = rows.has("final_text") or rows.has("steps")
     # What a run did and what was thought of it is about its own rollouts, not about the tasks.
     names = [name for name in rows.columns if not ran or _describes_task(name)]
@@ -126,7 +132,18 @@ def pin(source: Any) -> PinnedTasks:
     if not ran:
         _check_unique(rows, keys)
     planned = {k for k in rows.column("group_planned_k") if k}
-    return PinnedTasks(tasks, list(places), sorted(planned or set(counts.values())) if ran else [], foreign)
+    return PinnedTasks(tasks, list(places), sorted(planned or set(counts.values())) if ran else [], foreign, scripted)
+
+
+def _has_turns(rows: RowView) -> bool:
+    """Whether the script of any task has user turns; every script is read, so that a wrong one is found now."""
+    found = False
+    for index, script in enumerate(rows.column("script") if rows.has("script") else ()):
+        try:
+            found = any(turn.user or turn.simulate for turn in read_script(script)) or found
+        except DataError as error:
+            raise DataError(f"task {index}: {error}") from None
+    return found
 
 
 def _check_unique(rows: RowView, keys: Sequence[Group]) -> None:
@@ -161,6 +178,12 @@ def _hidden(rows: RowView) -> dict[tuple[Any, str], Row]:
 
 def config_for(pinned: PinnedTasks, config: SimulationConfig) -> SimulationConfig:
     """The knobs of a pinned run: repeats are inherited from the source unless given, the budget is all of it."""
+    for name in ("situations", "phrasings"):
+        if getattr(config, name) is not None:
+            raise ConfigurationError(
+                f"{name}={getattr(config, name)} with tasks=: the tasks are given as they are; leave {name} out, or "
+                "select the tasks you mean"
+            )
     if config.repeats is None and len(pinned.repeats) > 1:
         raise ConfigurationError(
             f"the run in tasks= has {', '.join(map(str, pinned.repeats[:-1]))} and {pinned.repeats[-1]} rollouts a "
@@ -168,5 +191,5 @@ def config_for(pinned: PinnedTasks, config: SimulationConfig) -> SimulationConfi
         )
     inherited = pinned.repeats[0] if pinned.repeats else None
     repeats = config.repeats or inherited or config.topology().repeats
-    budget = config.budget or len(pinned.tasks) * repeats
+    budget = config.budget or len(pinned.tasks) * repeats * (2 if config.twins else 1)
     return dataclasses.replace(config, repeats=repeats, phrasings=1, situations=None, budget=budget)

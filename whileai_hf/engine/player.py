@@ -64,6 +64,8 @@ class PlayedRow:
     """How the agent behaved."""
     label: Hashable
     """What the allocation compares: the reward, or how the agent behaved. `None` says nothing."""
+    flaws: tuple[str, ...] = ()
+    """`truncated`, `malformed_calls`, `sim_faulty`: what the report counts."""
     verdict: Verdict | None = None
     """What the judge beside the run said."""
     kept: bool = False
@@ -104,8 +106,8 @@ class Player:
         self._carried = (*_CARRIED, *foreign)
         model = roles.agent if isinstance(roles.agent, ModelAgent) else None
         identity = agent_id(roles.agent)
-        name = identity.split("#")[0] if model is None else model.name
-        policy = f"{name}@{digest(spec.system_prompt, length=16)}"
+        self.name = identity.split("#")[0] if model is None else model.name
+        policy = f"{self.name}@{digest(spec.system_prompt, length=16)}"
         self._system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt else []
         constant = {
             "schema_version": SCHEMA_VERSION,
@@ -126,7 +128,7 @@ class Player:
 
     def _start(self, group: Group, index: int) -> ActiveRollout:
         session = Session.of_task(self.spec.tools, group.task, seed=self.config.seed, execute=self.config.execute)
-        return ActiveRollout(task=group.task, rollout_index=index, seed=session.seed, session=session)
+        return ActiveRollout(group.task, index, session.seed, session, group.eval_run or 0)
 
     def _stage(self, rollout: ActiveRollout) -> dict[str, Any]:
         """What a conversation needs besides its first message."""
@@ -135,7 +137,7 @@ class Player:
             user = make_user(
                 self.user,
                 rollout.task,
-                seed=rollout.seed,
+                seed=rollout.sampling_seed,
                 rollout_index=rollout.rollout_index,
                 avg_turns=self.config.avg_turns,
             )
@@ -220,5 +222,18 @@ class Player:
         cells, line = self.encoder.encode(row)
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
         kinds = tuple(fault["kind"] for fault in fired)
+        flaws = flaws_of(row)
         seconds = time.perf_counter() - started
-        return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature, signature)
+        return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature, signature, flaws)
+
+
+def flaws_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What went wrong in a rollout without ending it."""
+    found = []
+    if row["finish_reason"] == "length":
+        found.append("truncated")
+    if any("malformed" in step for step in row["steps"]):
+        found.append("malformed_calls")
+    if row.get("sim_ok") is False:
+        found.append("sim_faulty")
+    return tuple(found)

@@ -88,7 +88,7 @@ class GroupQueue:
         self._landed: list[PlayedRow] = []
         self._seconds: deque[float] = deque(maxlen=_TIMED)
         self._opened = self._read = self._ended = 0
-        self._committed = 0
+        self._committed = self._planned = 0
         """Rows of the groups opened so far: their `k` while they are played, what they gave when they have ended."""
         self._holds = allocation.resumes and source.finite
         self._held: list[Group] = []
@@ -177,8 +177,8 @@ class GroupQueue:
     def _open_group(self) -> bool:
         try:
             found = self._source.next(self._opened)
-        except ModelStopError as error:  # the writer's
-            self._halt(error)
+        except ModelStopError as error:
+            self._halt(ModelStopError(f"the writer of the situations stopped: {error}", error.reason))
             return False
         except BaseException as error:
             self._fail(error)
@@ -191,6 +191,7 @@ class GroupQueue:
         group.pays = self._allocation.view(self._opened - self._look_ahead)
         self._opened += 1
         self._committed += k
+        self._planned += k
         self._unread.append(group)
         self._more.extend((group, index) for index in range(group.due))
         return True
@@ -347,6 +348,11 @@ class GroupQueue:
         if left <= 0 and self._open:
             self._close()
         return left + grace <= 0
+
+    @property
+    def planned(self) -> int:
+        """Rollouts planned for the tasks that have been opened."""
+        return self._planned
 
     @property
     def used_up(self) -> bool:

@@ -17,8 +17,9 @@ import pyarrow as pa
 from datasets import Dataset, DatasetInfo
 from datasets.table import MemoryMappedTable
 
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.encoder import Cells, RowEncoder
-from whileai_hf.store import Journal, run_folder
+from whileai_hf.store import Journal, read_lines, run_folder
 
 
 # Rows per Arrow record batch: small enough to forget, large enough that a column costs little per row.
@@ -31,6 +32,25 @@ _JOURNAL = "rollouts.jsonl"
 def journal_path(run_id: str, output: str | None) -> Path:
     """Where the rows of a run land: the caller's file, or one in the local run store."""
     return Path(output) if output else run_folder(run_id) / _JOURNAL
+
+
+def check_output(output: str | None, resume: str | None) -> None:
+    """
+    Refuses to write over the rows of a run that was cut off.
+
+    Raises:
+        [`ConfigurationError`]: The file holds such rows, and this call does not take them up.
+    """
+    path = None if output is None else Path(output)
+    if path is None or not path.is_file() or (resume is not None and path.resolve() == Path(resume).resolve()):
+        return
+    first = next(read_lines(path), b"")
+    # What is decided about a group is written when it ends; a journal does without.
+    if first.startswith(b"{") and b'"run_id":"run-' in first and b'"group_status":' not in first:
+        raise ConfigurationError(
+            f"output={output!r} holds the rows of a run that was cut off; go on with resume={output!r}, or remove the "
+            "file to start anew"
+        )
 
 
 class Recorder:

@@ -31,6 +31,8 @@ class RunReport(Report):
     run_id: str
     mode: str
     agent: str
+    roles: dict[str, str | None]
+    """Who did which job: `agent`, `writer` (`template` without a model) and `user` (`None` where nobody spoke)."""
     spec: dict[str, Any]
     """`name`, `tools` (OpenAI shape), `system_prompt` and `sha`."""
     seed: int
@@ -52,7 +54,8 @@ class RunReport(Report):
     answered no more: `quota_spent`, `unauthorized`, `unknown_model`, `model_unreachable`."""
     search: dict[str, Any]
     """`arms`, `signatures` and the rest of [`Search.report`] (for drawn tasks), `writer` (where a model wrote the
-    situations), `agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `rollouts_abandoned` and
+    situations), `agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `flaws` (rows that are `truncated`, have
+    `malformed_calls`, or whose simulated user is at fault, `sim_faulty`), `rollouts_abandoned` and
     `writer_waves_abandoned` (still running when the run ended)."""
     coverage: dict[str, Any] | None
     """Pairs of axis values covered by the rows; `None` for pinned tasks."""
@@ -67,11 +70,13 @@ class RunReport(Report):
 
     def __str__(self) -> str:
         rate = self.n_rows / self.seconds if self.seconds else 0.0
+        names = ", ".join(f"{job} {name}" for job, name in self.roles.items() if name)
         lines = [
             f"{self.n_rows} rows of {self.budget} ({self.mode}, k={self.k}): {self.n_situations} situations, "
             f"{self.n_prompts} prompts, {self.seconds:.1f} s ({rate:.0f} rows/s), "
             f"stopped because: {self.stopped_because}"
         ]
+        lines.append(f"played by: {names}")
         if self.coverage:
             covered, total = self.coverage["pairs_covered"], self.coverage["pairs_total"]
             lines.append(f"axis pairs covered: {covered} of {total} ({covered / total:.0%})" if total else "")
@@ -81,12 +86,13 @@ class RunReport(Report):
         groups = self.search["groups"]
         if self.k > 1:
             lines.append(
-                f"groups ({self.repeat_policy}): {groups['mixed']} mixed, {groups['complete']} complete, "
-                f"{groups['stopped']} stopped ({groups['rollouts_saved']} rollouts saved), "
-                f"{groups['partial']} partial, {groups['cut']} cut"
+                f"groups ({self.repeat_policy}): {groups['complete']} complete, {groups['stopped']} stopped "
+                f"({groups['rollouts_saved']} rollouts saved), {groups['partial']} partial, {groups['cut']} cut; "
+                f"{groups['mixed']} of them mixed"
             )
-        if self.search["agent_errors"]:
-            lines.append(f"lost: {self.search['agent_errors']} rollouts, first: {self.search['first_agent_error']}")
+        flaws = [f"{count} {name.replace('_', ' ')}" for name, count in self.search["flaws"].items() if count]
+        if flaws:
+            lines.append(f"rows with: {', '.join(flaws)}")
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(line for line in lines if line)
 
@@ -111,6 +117,7 @@ class Tally:
         self.fired: Counter[str] = Counter()
         self.scheduled: Counter[str] = Counter()
         self.tools: Counter[str] = Counter()
+        self.flaws: Counter[str] = Counter({"truncated": 0, "malformed_calls": 0, "sim_faulty": 0})
 
     def add(self, row: PlayedRow) -> None:
         """Counts a row."""
@@ -120,6 +127,7 @@ class Tally:
         self.prompts[key, row.task["prompt"]] += 1
         self.tools.update(row.tools_called)
         self.fired.update(row.faults_fired)
+        self.flaws.update(row.flaws)
         self.scheduled.update(plan["kind"] for plan in (row.task.get("faults") or {}).values())
 
     def lose(self, error: str | None) -> None:

@@ -12,7 +12,7 @@ import orjson
 
 from whileai_hf.engine.grading import verdict_of
 from whileai_hf.engine.groups import Group
-from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow, Player
+from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow, Player, flaws_of
 from whileai_hf.engine.queue import Work
 from whileai_hf.errors import DataError, SourceNotFoundError
 from whileai_hf.rows import dumps, loads, task_key
@@ -110,6 +110,7 @@ def _played(player: Player, group: Group, row: Row, kept: bool) -> PlayedRow:
         seconds=0.0,
         signature=row["behavior_signature"],
         label=row["behavior_signature"],
+        flaws=flaws_of(row),
         verdict=verdict,
         kept=kept,
     )

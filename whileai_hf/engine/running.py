@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import sys
@@ -23,11 +24,12 @@ from whileai_hf.engine.pinned import PinnedTasks
 from whileai_hf.engine.player import PlayedRow, Player, Task
 from whileai_hf.engine.playing import rows_of, start_playing
 from whileai_hf.engine.queue import Batch, GroupQueue
-from whileai_hf.engine.recorder import Recorder, journal_path
+from whileai_hf.engine.recorder import Recorder, check_output, journal_path
 from whileai_hf.engine.report import Tally, task_set
 from whileai_hf.engine.resuming import Recalled, take_over
 from whileai_hf.engine.roles import Roles
 from whileai_hf.engine.source import Listed, Planned, TaskSource, with_twin
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import dumps, view
 from whileai_hf.scenarios.search import Search
 from whileai_hf.scenarios.writing import ModelWriter
@@ -42,6 +44,11 @@ _logger = logging.getLogger("whileai_hf")
 
 # An agent that loses this many rollouts, or twice the budget if that is more, is called off.
 _MIN_LOSSES = 16
+
+
+def _shows_progress() -> bool:
+    # A notebook is no terminal and shows a bar all the same.
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 class Run:
@@ -70,7 +77,8 @@ class Run:
         score: Score | None = None,
     ) -> None:
         self.pinned = pinned
-        self.config = config
+        # A run that is taken up again goes on in its own file, unless another is named.
+        self.config = config = dataclasses.replace(config, output=config.output or config.resume)
         self.topology = config.topology()
         self.spec = spec
         self.score = score
@@ -78,6 +86,11 @@ class Run:
         self.agent_id = agent_id(roles.agent)
         self.run_id = run_id(roles, spec, config, drawn=pinned is None)
         self.player = Player(roles, spec, config, self.run_id, pinned.foreign if pinned else None)
+        if pinned is not None and pinned.scripted and not self.player.agent.is_chat:
+            raise ConfigurationError(
+                "the script of a task has more user turns, and the agent takes a single message; pass a chat callable "
+                "(messages, tools) or a model"
+            )
         self.tally = Tally(self.topology.repeats)
         self._opened: deque[bytes] = deque()
         self._verdicts: list[Verdict | None] = []
@@ -100,6 +113,7 @@ class Run:
                 Rollouts that have been played elsewhere.
         """
         started = time.perf_counter()
+        check_output(self.config.output, self.config.resume)
         recalled = recalled or self._recall()
         source = self._source()
         recorder = Recorder(
@@ -114,7 +128,7 @@ class Run:
             score=self.score,
             recalled=recalled,
         )
-        bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not sys.stderr.isatty())
+        bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not _shows_progress())
         try:
             for batch in queue.batches(self.config.time_budget, self.config.stop_grace):
                 self._take(batch, recorder)
@@ -235,7 +249,8 @@ class Run:
     def _finish(self, recorder: Recorder, queue: GroupQueue, seconds: float) -> Dataset:
         report = Account(self, queue).report(seconds)
         for warning in report.warnings:
-            _logger.warning(warning)
+            if warning not in self.spec.warnings:  # those were logged when the spec was read
+                _logger.warning(warning)
         content = report.to_dict()
         write_report(self.run_id, self._task_set, content)
         data = recorder.dataset(json.dumps(content))

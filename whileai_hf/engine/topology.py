@@ -105,7 +105,7 @@ def resolve(config: SimulationConfig) -> Topology:
     phrasings = config.phrasings or _TOPOLOGY[config.mode][0]
     repeats = config.repeats or _TOPOLOGY[config.mode][1]
     if config.situations is not None:
-        rows = config.situations * phrasings * repeats
+        rows = config.situations * phrasings * repeats * (2 if config.twins else 1)
         rows = rows if config.budget is None else min(rows, config.budget)
     else:
         rows = config.budget or DEFAULT_BUDGET

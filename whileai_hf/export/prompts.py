@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,16 @@ def _rates(view: RowView, codes: NDArray[np.int64], size: int) -> list[dict[str,
         rewards = read_rewards(view)
         judged = np.bincount(codes[rewards.scored], minlength=size)
         passed = np.bincount(codes[np.greater_equal(rewards.values, PASS_REWARD)], minlength=size)
-    return [
+    rates: list[dict[str, Any]] = [
         {"pass_rate": hits / known if known else None, "n_rollouts": count, "n_judged": known}
         for count, known, hits in zip(n.tolist(), judged.tolist(), passed.tolist(), strict=True)
     ]
+    if view.has("calibration"):
+        # A selection keeps rows of both kinds; how hard the task is was measured before it.
+        for code, stamp in zip(codes.tolist(), view.column("calibration"), strict=True):
+            if isinstance(stamp, Mapping) and stamp.get("n"):
+                rates[code] |= {"pass_rate": stamp.get("pass_rate"), "n_judged": stamp["n"]}
+    return rates
 
 
 def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int]) -> dict[str, list[Any]]:

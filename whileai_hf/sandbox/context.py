@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whileai_hf.errors import WorldError
+from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox.session import Session
 from whileai_hf.sandbox.toolset import Toolset
 
@@ -35,14 +36,22 @@ class ActiveRollout:
             Seed of the run.
         session ([`Session`]):
             Its world.
+        eval_run (`int`, *optional*, defaults to `0`):
+            Which playing of the whole task set it belongs to.
     """
 
     task: Mapping[str, Any]
     rollout_index: int
     seed: int
     session: Session
+    eval_run: int = 0
     _others: dict[str, Session] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def sampling_seed(self) -> int:
+        """Seed of what is sampled in it: another one in every playing of the task set, where the world is the same."""
+        return self.seed if not self.eval_run else int(digest(self.seed, "eval_run", self.eval_run, length=8), 16)
 
     @property
     def prompt(self) -> str:

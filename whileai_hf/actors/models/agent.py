@@ -109,7 +109,12 @@ class ModelAgent:
         turn = sum(message.get("role") == "assistant" for message in messages)
         scenario = rollout.scenario_id or rollout.prompt
         text = digest(
-            self.sampling.get("seed"), rollout.seed, scenario, rollout.rollout_index, turn, length=_SEED_DIGITS
+            self.sampling.get("seed"),
+            rollout.sampling_seed,
+            scenario,
+            rollout.rollout_index,
+            turn,
+            length=_SEED_DIGITS,
         )
         return int(text, 16) & _SEED_MASK
 

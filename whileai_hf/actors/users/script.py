@@ -87,6 +87,8 @@ def read_script(script: Any) -> tuple[Turn, ...]:
     turns = []
     for index, entry in enumerate(script):
         where = f"the task's script[{index}]"
+        if isinstance(entry, Mapping) and entry.keys() == {"role", "content"} and entry["role"] == "user":
+            entry = {"user": entry["content"]}  # as a chat API writes it
         if (
             not isinstance(entry, Mapping)
             or len(entry) != 1

@@ -230,3 +230,112 @@ def test_a_model_that_answers_no_more_ends_the_run(asynchronous):
     groups = [group for batch in queue.batches() for group in batch.groups]
     assert len(groups) == 20 and queue.stop.reason == "quota_spent"
     assert len(calls) <= 20 + 4
+
+
+def test_the_clock_is_looked_at_while_rows_keep_coming():
+    queue = queue_of(10**9, 10**9)
+    run_threads(queue, row, queue.finish, 4)
+    started = time.perf_counter()
+    rows = 0
+    for batch in queue.batches(time_budget=0.3, grace=5.0):
+        rows += len(batch.landed)
+        time.sleep(0.02)  # meanwhile the next ones come
+    assert rows and time.perf_counter() - started < 2
+    assert queue.timed_out and not queue.abandoned
+
+
+def test_a_run_that_is_done_in_time_was_not_ended_by_the_clock():
+    def work(item):
+        time.sleep(0.2)
+        return PlayedRow(item[0].task, item[1], [], b"{}", "ok", None, (), (), seconds=0.2, signature="a", label="a")
+
+    for count, wanted, used_up in ((100, 8, False), (8, 100, True)):
+        queue = queue_of(count, wanted)
+        run_threads(queue, work, queue.finish, 4)
+        queue.grow()
+        # While the second four are played, less time is left than two more would take.
+        groups = [group for batch in queue.batches(time_budget=0.7, grace=2.0) for group in batch.groups]
+        assert len(groups) == 8 and not queue.timed_out and queue.used_up == used_up
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_nobody_reads_is_not_played(asynchronous):
+    started, ended = [], []
+
+    def work(item):
+        started.append(item)
+        time.sleep(0.01)
+        return row(item)
+
+    async def work_async(item):
+        started.append(item)
+        await asyncio.sleep(0.01 if len(started) < 20 else 30)
+        ended.append(item)
+        return row(item)
+
+    queue = queue_of(10**6, 10**6)
+    if asynchronous:
+        run_tasks(queue, work_async, queue.finish, 4, background_loop())
+    else:
+        run_threads(queue, work, queue.finish, 4)
+    for _ in queue.batches():
+        break  # as an interrupt does
+    time.sleep(0.1)
+    seen = len(started)
+    time.sleep(0.1)
+    assert len(started) == seen < 100
+
+
+def test_rollouts_that_await_are_stopped_when_the_run_goes_on_without_them():
+    stopped = []
+
+    async def work(item):
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            stopped.append(item)
+            raise
+
+    queue = queue_of(100, 100)
+    run_tasks(queue, work, queue.finish, 4, background_loop())
+    list(queue.batches(time_budget=0.2, grace=0.0))
+    time.sleep(0.1)
+    assert queue.abandoned == len(stopped) == 4
+
+
+def test_a_model_that_stops_before_anybody_reads_still_ends_the_run():
+    """The rollouts beside it get the grace and no more."""
+    hang, begun = threading.Event(), threading.Event()
+
+    def work(item):
+        if item[0].number == 0:
+            begun.wait(10)
+            raise ModelStopError("the allowance is spent", "quota_spent")
+        begun.set()
+        hang.wait(20)
+        return row(item)
+
+    queue = queue_of(100, 100)
+    run_threads(queue, work, queue.finish, 4)
+    queue.grow()
+    time.sleep(0.1)
+    started = time.perf_counter()
+    list(queue.batches(grace=0.2))
+    hang.set()
+    assert time.perf_counter() - started < 2 and queue.stop.reason == "quota_spent" and not queue.timed_out
+
+
+def test_rows_that_came_before_an_error_are_handed_over():
+    def work(item):
+        if item[0].number == 50:
+            raise ZeroDivisionError
+        return row(item)
+
+    queue = queue_of(100, 100)
+    run_threads(queue, work, queue.finish, 1)
+    time.sleep(0.2)
+    landed = []
+    with pytest.raises(ZeroDivisionError):
+        for batch in queue.batches():
+            landed += batch.landed
+    assert len(landed) == 50

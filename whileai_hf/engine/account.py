@@ -37,15 +37,18 @@ class Account:
         run, tally = self._run, self._tally
         if self._queue.stop is not None:
             return self._queue.stop.reason
-        if self._queue.timed_out and tally.errors < run.losses_allowed:
+        if tally.errors >= run.losses_allowed:
+            return "agent_failed"
+        if self._queue.timed_out:
             return "time_budget"
-        if tally.rows == 0 or tally.errors >= run.losses_allowed:
+        if tally.errors and not tally.rows:
             return "agent_failed"
         if run.drawn is not None and run.drawn.saturated:
             return "saturation"
-        if self._queue.used_up:
-            return "tasks_done" if run.pinned else "situations_exhausted"
-        return "budget"
+        if self._queue.used_up and run.pinned:
+            return "tasks_done"
+        limited = run.topology.situations is not None
+        return "situations_exhausted" if self._queue.used_up and limited else "budget"
 
     def warnings(self) -> list[str]:
         """One sentence for everything that came out otherwise than asked."""

@@ -92,8 +92,7 @@ class Drawn:
 
     def first(self, count: int) -> list[Task]:
         """The first tasks, at most `count`: for runs that have to know them beforehand."""
-        planned = iter(lambda: self.next(0), None)
-        return [one.task for one in islice(planned, count)]
+        return [one.task for one in islice(iter(self.next, None), count)]
 
     @property
     def exhausted(self) -> bool:
@@ -101,15 +100,18 @@ class Drawn:
         with self._changed:
             if not self.slow and not self._ready and not self._ended:
                 self._draw()
-            return self._ended and not self._ready and self._failure is None
+            ended = self._ended or (self._limit is not None and self._drawn >= self._limit)
+            return ended and not self._ready and self._failure is None
 
     @property
     def next_size(self) -> int:
-        """Rollouts planned for the next task."""
+        """Rollouts planned for the next task, the fewest there may be where it is still being made."""
         with self._changed:
-            return self._ready[0].k if self._ready else self._k
+            if self._ready:
+                return self._ready[0].k
+            return 1 if self._adaptive else self._k
 
-    def next(self, number: int) -> Planned | None:
+    def next(self) -> Planned | None:
         """The next task."""
         with self._changed:
             if not self.slow and not self._ready and not self._ended:
@@ -141,17 +143,16 @@ class Drawn:
             self._changed.notify_all()
 
     def _keep_drawing(self) -> None:
-        while (count := self._wanted()) > 0:
-            # Not under the lock: it takes seconds, and the run goes on with what there is.
-            tasks: Sequence[Task] = []
-            try:
+        try:
+            while (count := self._wanted()) > 0:
+                # Not under the lock: it takes seconds, and the run goes on with what there is.
                 tasks = self._search.draw(count)
-            except BaseException as error:  # raised to the run by `next`
-                self._failure = error
+                with self._changed:
+                    self._add(tasks)
+                self._tell()
+        except BaseException as error:  # raised to the run by `next`
             with self._changed:
-                self._add(tasks)
-                self._ended = self._ended or self._failure is not None
-            self._tell()
+                self._failure, self._ended = error, True
         self._tell()
 
     def _wanted(self) -> int:
@@ -177,7 +178,8 @@ class Drawn:
 
     def _prepare(self) -> int:
         """Lets the search learn what it is to know by now; the size of the next window, 0 at the end."""
-        due = max(0, self._drawn - self._lag) - self._learnt
+        # A run that has to know its tasks beforehand knows no outcome, however many it draws.
+        due = min(self._known, self._drawn - self._lag) - self._learnt
         self._search.learn([self._outcomes.popleft() for _ in range(max(0, due))])
         self._learnt += max(0, due)
         if self._until_saturation and self._search.saturated():
@@ -195,6 +197,6 @@ class Drawn:
         self._drawn += len(tasks)
         self._asked = False
         for task in tasks:
-            k = self._search.repeats(task) if self._adaptive else self._k
+            k = min(self._search.repeats(task), self._k) if self._adaptive else self._k
             for one in with_twin(task) if self._twins else [task]:
                 self._ready.append(Planned(one, k, k if self._adaptive else self._probe))

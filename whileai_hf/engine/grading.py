@@ -7,6 +7,7 @@ agent has answered. A group's next step waits for the verdicts on all its rows.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from queue import SimpleQueue
 from typing import Any
@@ -14,14 +15,16 @@ from typing import Any
 import orjson
 
 from whileai_hf.actors import background_loop
+from whileai_hf.actors.loop import wait_for
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow
 from whileai_hf.engine.queue import GroupQueue
+from whileai_hf.errors import ModelStopError
 from whileai_hf.rows import canonical, dumps
 from whileai_hf.score.judging import default_concurrency, is_async, judge_row, judge_row_async
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS
 from whileai_hf.score.scorer import Score
-from whileai_hf.score.verdicts import JudgeStatus, Verdict
+from whileai_hf.score.verdicts import JudgeStatus, Verdict, failed
 from whileai_hf.score.verify.base import Verifier
 
 
@@ -47,6 +50,7 @@ class Grader:
         self._score = score
         self._queue = queue
         self._rows: SimpleQueue[tuple[Group, PlayedRow] | None] = SimpleQueue()
+        self._closed = False
         self._async = is_async(score.judge)
         self._free = asyncio.Semaphore(concurrency)
         self._width = 0 if self._async else max(default_concurrency(score.judge), concurrency)
@@ -69,14 +73,41 @@ class Grader:
     def _work(self) -> None:
         try:
             while (found := self._rows.get()) is not None:
-                group, row = found
-                self._finish(group, row, judge_row(self._score.judge, self._seen(row)))
+                if not self._closed:
+                    group, row = found
+                    self._finish(group, row, judge_row(self._ask, self._seen(row)))
         except BaseException as error:  # never the judge's own error: `judge_row` makes that a verdict
             self._queue.fail(error)
 
     async def _judge(self, group: Group, row: PlayedRow) -> None:
-        async with self._free:
-            self._finish(group, row, await judge_row_async(self._score.judge, self._seen(row)))
+        try:
+            async with self._free:
+                if not self._closed:
+                    self._finish(group, row, await self._awaited(self._seen(row)))
+        except BaseException as error:  # as in `_work`; nobody else would hear of it
+            self._queue.fail(error)
+
+    async def _awaited(self, row: dict[str, Any]) -> Verdict:
+        try:
+            return await judge_row_async(self._ask_async, row)
+        except asyncio.CancelledError as error:  # a call of the judge's own client: nobody cancels this one
+            return failed(error)
+
+    def _ask(self, row: dict[str, Any]) -> Any:
+        """The judge. That its model answers no further call ends the run: no decision would be worth anything."""
+        try:
+            raw = self._score.judge(row)
+            return wait_for(raw) if inspect.isawaitable(raw) else raw
+        except ModelStopError as error:
+            self._queue.halt(error)
+            raise
+
+    async def _ask_async(self, row: dict[str, Any]) -> Any:
+        try:
+            return await self._score.judge(row)
+        except ModelStopError as error:
+            self._queue.halt(error)
+            raise
 
     def _seen(self, row: PlayedRow) -> dict[str, Any]:
         """The row as `grade` shows it to a judge, with what only a judge may see."""
@@ -86,13 +117,16 @@ class Grader:
     def _finish(self, group: Group, row: PlayedRow, verdict: Verdict) -> None:
         row.verdict = verdict
         row.label = verdict.reward
-        values = self._score.values([verdict], [None], [None])
-        judged = dumps({name: values[name][0] for name in _JUDGED})
-        row.line = row.line[:-1] + b"," + judged[1:]
+        # Where a model answers no more, what failed stays unjudged on disk: the run that is resumed asks again.
+        if self._queue.stop is None or verdict.status is JudgeStatus.OK:
+            values = self._score.values([verdict], [None], [None])
+            judged = dumps({name: values[name][0] for name in _JUDGED})
+            row.line = row.line[:-1] + b"," + judged[1:]
         self._queue.finish(group, row)
 
     def close(self) -> None:
-        """Lets the workers go."""
+        """Lets the workers go; rows that still wait are not judged."""
+        self._closed = True
         for _ in range(self._width):
             self._rows.put(None)
 

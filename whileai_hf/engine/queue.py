@@ -99,7 +99,7 @@ class GroupQueue:
         """Groups that have ended since the reader last looked."""
         self._drew_at = 0.0
         self._opening = self._open = True
-        self._over = False
+        self._over = self._late = False
         self._deadline: float | None = None
         self._failure: BaseException | None = None
         self.stop: ModelStopError | None = None
@@ -108,10 +108,14 @@ class GroupQueue:
         """Starts the rest of the workers; called at most once."""
         self.wake: Callable[[], None] | None = None
         """Tells workers that do not block that there may be work."""
+        self.drop: Callable[[], None] | None = None
+        """Stops the rollouts under way, where that can be done; called at most once."""
         self.abandoned = 0
         """Rollouts that were still running when the run ended."""
         self.timed_out = False
-        """Whether the clock ended the run."""
+        """Whether the clock ended the run before its work was done."""
+        self.used_up = False
+        """Whether the run ended with every task there was opened."""
 
     # Workers
 
@@ -141,7 +145,7 @@ class GroupQueue:
                 break
         if not self._open:
             return None
-        if self._holds and self._source.exhausted and self._resume():
+        if self._holds and self._opening and self._source.exhausted and self._resume():
             return self._next()
         if self._ended < self._opened or self._fits():
             return False  # something is under way that may ask for more or make room, or a task is being made
@@ -167,16 +171,18 @@ class GroupQueue:
         return bool(self._more)
 
     def _fits(self) -> bool:
-        """Whether there is a next task, or one being made, and rows left for it."""
-        left = self._budget - self._committed
-        return self._opening and not self._source.exhausted and self._source.next_size <= left
+        """Whether a next task, or one being made, may be opened and has rows left for it."""
+        return self._opening and self._has_next()
+
+    def _has_next(self) -> bool:
+        return not self._source.exhausted and self._source.next_size <= self._budget - self._committed
 
     def _may_open(self) -> bool:
         return self._opened - self._read < self._look_ahead and self._fits()
 
     def _open_group(self) -> bool:
         try:
-            found = self._source.next(self._opened)
+            found = self._source.next()
         except ModelStopError as error:
             self._halt(ModelStopError(f"the writer of the situations stopped: {error}", error.reason))
             return False
@@ -210,8 +216,9 @@ class GroupQueue:
                 self._landed.append(row)
             else:
                 self._lost += 1
-                if self._lost >= self._losses_allowed:
-                    self._close()
+                # Groups that have begun are played to their end: which rows precede the last loss allowed must not
+                # depend on what came first.
+                self._opening = self._opening and self._lost < self._losses_allowed
             if len(group.rows) == group.due:
                 self._decide(group)
             if not self._running and not self._open:
@@ -223,13 +230,23 @@ class GroupQueue:
             self._running -= 1
             self._halt(error)
 
+    def halt(self, error: ModelStopError) -> None:
+        """Ends the run because a model other than the agent's answers no further call."""
+        with self._arrived:
+            self._halt(error)
+
     def _halt(self, error: ModelStopError) -> None:
-        self.stop = self.stop or error
-        self._deadline = time.monotonic()  # what is running gets the grace of a run whose time is up
+        if self.stop is None:
+            self.stop = error
+            self._deadline = time.monotonic()  # what is running gets the grace of a run whose time is up
         self._close()
 
     def _decide(self, group: Group) -> None:
-        more = self._allocation.more(group)
+        more = 0
+        if self.stop is None or group.due >= group.k:
+            more = self._allocation.more(group)
+        else:
+            group.cut = True  # the verdicts a decision would rest on may be missing
         if more:
             self._more.extend((group, index) for index in range(group.due, group.due + more))
             group.due += more
@@ -258,11 +275,6 @@ class GroupQueue:
         self._failure = self._failure or error
         self._close()
 
-    def close(self) -> None:
-        """Hands out no more work; what is running may still finish."""
-        with self._arrived:
-            self._close()
-
     def _close(self) -> None:
         self._open = False
         self._arrived.notify_all()
@@ -289,62 +301,67 @@ class GroupQueue:
                 Seconds rollouts under way then get to end.
         """
         started = time.monotonic()
-        self._deadline = None if not time_budget else started + time_budget
-        while True:
-            batch = self._gather()
-            if batch.landed or batch.groups:
-                yield batch
-            elif not self._waits(grace):
-                break
         with self._arrived:
-            if self._failure is not None:
-                raise self._failure
-            batch = Batch(self._landed, self._rest())
-            self._landed = []
-        yield batch
+            if time_budget and self.stop is None:
+                self._deadline = started + time_budget
+        try:
+            while (batch := self._wait(grace)) is not None:
+                if batch.landed or batch.groups:
+                    yield batch
+            with self._arrived:
+                failure, landed, self._landed = self._failure, self._landed, []
+                last = Batch(landed, [] if failure is not None else self._rest())
+            yield last
+            if failure is not None:
+                raise failure
+        finally:
+            self._abandon()
 
-    def _gather(self) -> Batch:
-        """All there is at the moment."""
-        with self._arrived:
-            batch = Batch(self._landed)
-            self._landed = []
-            before = self._read
-            self._unseen = 0
-            while self._unread and len(self._unread[0].rows) == self._unread[0].due:
-                group = self._unread.popleft()
-                self._read += 1
-                self._allocation.observe(group)
-                self._source.learn(group)
-                (self._held if self._holds else batch.groups).append(group)
-            if self._read > before:
-                self._call()
-            return batch
-
-    def _waits(self, grace: float) -> bool:
-        """Waits for more; `False` when none will come."""
+    def _wait(self, grace: float) -> Batch | None:
+        """All that has come, nothing where nothing has for a while; `None` when no more will come."""
         with self._arrived:
             if self._failure is not None or (not self._open and not self._running):
-                return False
+                return None
+            # Looked at whether or not something has come: something always has when rollouts are quick.
             if self._deadline is not None and self._mind_the_clock(grace):
-                return False
-            if self.start_more is None:
-                self._arrived.wait(_TICK)
-                return True
-            before = self._finished
-            self._arrived.wait(PATIENCE)
-            # A long draw is not an agent that waits.
-            if self._finished == before and time.perf_counter() - self._drew_at > PATIENCE:
-                self._grow()
-            return True
+                return None
+            if self._unseen < _AT_ONCE:
+                self._pause()
+            return self._gather()
+
+    def _pause(self) -> None:
+        if self.start_more is None:
+            self._arrived.wait(_TICK)
+            return
+        before = self._finished
+        self._arrived.wait(PATIENCE)
+        # A long draw is not an agent that waits.
+        if self._finished == before and time.perf_counter() - self._drew_at > PATIENCE:
+            self._grow()
+
+    def _gather(self) -> Batch:
+        batch = Batch(self._landed)
+        self._landed = []
+        before = self._read
+        self._unseen = 0
+        while self._unread and len(self._unread[0].rows) == self._unread[0].due:
+            group = self._unread.popleft()
+            self._read += 1
+            self._allocation.observe(group)
+            self._source.learn(group)
+            (self._held if self._holds else batch.groups).append(group)
+        if self._read > before:
+            self._call()
+        return batch
 
     def _mind_the_clock(self, grace: float) -> bool:
         """Stops opening, stops playing, stops waiting, each at its time; says whether that was the last."""
         assert self._deadline is not None
         left = self._deadline - time.monotonic()
         usual = median(self._seconds) if self._seconds else 0.0
-        if left <= 2 * usual and self._open:
-            self._opening = False
-            self.timed_out = self.stop is None
+        if left <= 2 * usual and not self._late:
+            self._late, self._opening = True, False
+            self._call()  # with nothing left to open, the run may be over
         if left <= 0 and self._open:
             self._close()
         return left + grace <= 0
@@ -354,19 +371,26 @@ class GroupQueue:
         """Rollouts planned for the tasks that have been opened."""
         return self._planned
 
-    @property
-    def used_up(self) -> bool:
-        """Whether every task there was has been opened."""
-        return self._source.exhausted
-
     def _rest(self) -> list[Group]:
-        """The groups of a run that ended early, with what they have."""
+        """The groups of a run that has ended, with what they have."""
         self._over = True
         self.abandoned = self._running
         groups = [*self._held, *self._unread]
         for group in groups:
-            group.cut = len(group.rows) < group.due
+            group.cut = group.cut or len(group.rows) < group.due
+        self.used_up = self._source.exhausted
+        short = any(group.cut for group in groups) or self._has_next()
+        self.timed_out = self._late and self.stop is None and short
         return [group for group in groups if group.rows]
+
+    def _abandon(self) -> None:
+        """Nobody reads any more: hands out no more work, and what is still running runs in vain."""
+        with self._arrived:
+            self._over = True
+            self._close()
+            drop, self.drop = self.drop, None
+        if drop is not None:
+            drop()
 
     def grow(self) -> None:
         """Starts the rest of the workers, unless that has been done."""

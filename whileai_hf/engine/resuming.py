@@ -17,6 +17,7 @@ from whileai_hf.engine.queue import Work
 from whileai_hf.errors import DataError, SourceNotFoundError
 from whileai_hf.rows import dumps, loads, task_key
 from whileai_hf.rows.view import Row
+from whileai_hf.score.verdicts import Verdict
 from whileai_hf.store import read_lines
 
 
@@ -32,10 +33,13 @@ class Recalled:
             What was written down of them, or was played elsewhere.
         kept (`bool`, *optional*, defaults to `False`):
             Whether they are in the journal.
+        judge (`str`, *optional*):
+            Name of the judge beside the run; what another one said about them does not count.
     """
 
-    def __init__(self, rows: Iterable[Row], kept: bool = False) -> None:
+    def __init__(self, rows: Iterable[Row], kept: bool = False, judge: str | None = None) -> None:
         self._kept = kept
+        self._judge = judge
         self._rows: dict[tuple[Any, ...], deque[bytes]] = {}
         for row in rows:
             lineage = row.get("lineage") or {}
@@ -43,7 +47,7 @@ class Recalled:
             self._rows.setdefault(key, deque()).append(dumps(row))
 
     @classmethod
-    def of_file(cls, path: str, run_id: str) -> Recalled:
+    def of_file(cls, path: str, run_id: str, judge: str | None = None) -> Recalled:
         """
         The rows a run has written to a file.
 
@@ -52,6 +56,8 @@ class Recalled:
                 The JSONL file the run wrote to.
             run_id (`str`):
                 The run that is to be finished.
+            judge (`str`, *optional*):
+                Name of the judge beside it.
 
         Raises:
             [`SourceNotFoundError`]: There is no such file.
@@ -59,7 +65,7 @@ class Recalled:
         """
         if not Path(path).is_file():
             raise SourceNotFoundError(f"resume={path!r} is not a file; give the JSONL file the run was writing to")
-        return cls(_rows_of(path, run_id), kept=True)
+        return cls(_rows_of(path, run_id), kept=True, judge=judge)
 
     def take(self, player: Player, work: Work) -> PlayedRow | None:
         """The row of this rollout, `None` when it has to be played."""
@@ -68,7 +74,9 @@ class Recalled:
         found = self._rows.get((task_key(task), task["prompt"], task.get("phrasing"), group.eval_run, index))
         if not found:
             return None
-        return _played(player, group, loads(found.popleft()), self._kept)
+        row = loads(found.popleft())
+        verdict = verdict_of(row) if row.get("judge_name") == self._judge else None
+        return _played(player, group, row, verdict, self._kept)
 
 
 def _rows_of(path: str, run_id: str) -> Iterator[Row]:
@@ -92,8 +100,7 @@ def _read(line: bytes, path: str, number: int) -> dict[str, Any]:
     return row
 
 
-def _played(player: Player, group: Group, row: Row, kept: bool) -> PlayedRow:
-    verdict = verdict_of(row)
+def _played(player: Player, group: Group, row: Row, verdict: Verdict | None, kept: bool) -> PlayedRow:
     own = {name: value for name, value in row.items() if name not in _DROPPED}
     cells, line = player.encoder.encode(own)
     called = tuple(step["tool"] for step in row["steps"] if "tool" in step)

@@ -98,9 +98,9 @@ class Run:
         self.drawn: Drawn | None = None
         self._listed: list[Task] | None = None
         # Whole groups only: a group short of its repeats is of no use to a group-relative update.
-        fixed = self.topology.policy == "fixed"
+        equal = self.topology.policy == "fixed" and self.topology.mode != "adaptive"
         repeats = self.topology.repeats
-        rows = self.topology.rows // repeats * repeats if fixed else self.topology.rows
+        rows = self.topology.rows // repeats * repeats if equal else self.topology.rows
         self.wanted = rows * config.runs
         self.losses_allowed = max(_MIN_LOSSES, 2 * self.wanted)
 
@@ -120,6 +120,7 @@ class Run:
             self.run_id, self.player.encoder, self.config.output, append=self.config.resume is not None
         )
         privileged = PrivilegedWriter(self.run_id, self._task_set)
+        bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not _shows_progress())
         queue, grader = start_playing(
             self.player,
             source,
@@ -128,7 +129,6 @@ class Run:
             score=self.score,
             recalled=recalled,
         )
-        bar = tqdm(total=self.wanted, unit="row", desc="simulate", disable=not _shows_progress())
         try:
             for batch in queue.batches(self.config.time_budget, self.config.stop_grace):
                 self._take(batch, recorder)
@@ -138,7 +138,6 @@ class Run:
             recorder.discard()
             raise
         finally:
-            queue.close()
             source.close()
             if self.writer is not None:
                 # What it is writing now nobody will play.
@@ -155,7 +154,8 @@ class Run:
     def _recall(self) -> Recalled | None:
         if self.config.resume is None:
             return None
-        recalled = Recalled.of_file(self.config.resume, self.run_id)
+        judge = None if self.score is None else self.score.name
+        recalled = Recalled.of_file(self.config.resume, self.run_id, judge)
         take_over(self.config.resume, journal_path(self.run_id, self.config.output))
         return recalled
 
@@ -163,6 +163,8 @@ class Run:
         recorder.land([row.line for row in batch.landed if not row.kept])
         kept = []
         for group in batch.groups:
+            if self.tally.errors >= self.losses_allowed:
+                break  # how much was under way when the agent was called off is chance
             rows = [row for row in rows_of(group, self.player) if self._accept(row)]
             self.tally.close(group)
             self._verdicts += [row.verdict for row in rows]

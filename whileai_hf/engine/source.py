@@ -36,10 +36,10 @@ class TaskSource(Protocol):
 
     @property
     def next_size(self) -> int:
-        """Rollouts planned for the next task."""
+        """Rollouts planned for the next task, the fewest there may be where it is still being made."""
 
-    def next(self, number: int) -> Planned | None:
-        """The task with this number; `None` at the end, or while it is being made."""
+    def next(self) -> Planned | None:
+        """The next task; `None` at the end, or while it is being made."""
 
     def learn(self, group: Group) -> None:
         """Takes note of a group that has ended, in the order of the run."""
@@ -92,7 +92,7 @@ class Listed:
         """Rollouts planned for the next task."""
         return self._k
 
-    def next(self, number: int) -> Planned | None:
+    def next(self) -> Planned | None:
         """The next task."""
         planned = self._ahead
         if planned is None:

@@ -136,5 +136,12 @@ def run_tasks(
     def wake() -> None:
         loop.call_soon_threadsafe(woken.set)
 
-    queue.wake = wake
+    def stop_all() -> None:
+        for task in tuple(under_way):
+            task.cancel()
+
+    def drop() -> None:
+        loop.call_soon_threadsafe(stop_all)
+
+    queue.wake, queue.drop = wake, drop
     asyncio.run_coroutine_threadsafe(run(), loop)

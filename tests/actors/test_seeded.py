@@ -254,7 +254,7 @@ def test_it_works_on_real_tools_and_honest_rows_are_honest(path: Path) -> None:
     for asked, answer in rows:
         kinds = {fault["kind"] for fault in asked.session.fired}
         if "had not changed" in answer["final_text"] or "record is unchanged" in answer["final_text"]:
-            assert "false_success" in kinds
+            assert kinds & {"false_success", "pending", "eventual"}
         if not answer["seeded"]:
             assert not TICS.search(answer["final_text"].replace(asked.prompt, ""))
 

@@ -11,8 +11,7 @@ from whileai_hf.actors import ScriptedModel
 from whileai_hf.engine.replay import replay
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import canonical, to_dataset
-from whileai_hf.sandbox import Session, current_rollout, fault_plan
-from whileai_hf.sandbox.kinds import KINDS
+from whileai_hf.sandbox import FAULT_KINDS, Session, current_rollout, fault_plan
 from whileai_hf.spec import AgentSpec
 
 
@@ -84,7 +83,7 @@ def test_a_run_comes_out_as_it_stands_there(run, form, tmp_path):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.sampled_from(CALLS), max_size=8),
-    st.sampled_from([None, *KINDS]),
+    st.sampled_from([None, *FAULT_KINDS]),
     st.sampled_from(["*", "get_order", "update_order", "create_order"]),
     st.integers(1, 3),
     st.sampled_from(["entity exists", "entity missing", "entity already acted on", "entity duplicated", "unknown"]),

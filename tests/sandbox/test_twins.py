@@ -6,8 +6,8 @@ import pytest
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.sandbox import FAULT_KINDS, Session, fault_plan
-from whileai_hf.sandbox.kinds import KINDS
-from whileai_hf.scenarios import draw_tasks
+from whileai_hf.sandbox.kinds import COMMON_KINDS, RARE_KINDS
+from whileai_hf.scenarios import Search, draw_tasks
 from whileai_hf.scenarios.blocks import clean_twin_task
 from whileai_hf.spec import AgentSpec
 
@@ -32,9 +32,11 @@ TASKS = [task for task in islice(draw_tasks(SPEC), 400) if task["faults"]]
 
 
 def test_every_drawn_task_with_a_fault_has_a_twin():
-    assert {next(iter(task["faults"].values()))["kind"] for task in TASKS} == set(FAULT_KINDS)
-    told = [about.meaning for about in KINDS.values()]
-    for task in TASKS:
+    assert {next(iter(task["faults"].values()))["kind"] for task in TASKS} == set(COMMON_KINDS)
+    told = [about.meaning for about in FAULT_KINDS.values()]
+    rare = [task for task in Search(SPEC).draw(400) if task["scenario_dimensions"]["tool_condition"] in RARE_KINDS]
+    assert {next(iter(task["faults"].values()))["kind"] for task in rare} == set(RARE_KINDS)
+    for task in TASKS + rare:
         twin = clean_twin_task(task)
         same = task.keys() - {"scenario_id", "faults", "scenario_dimensions", "privileged"}
         assert {name: twin[name] for name in same} == {name: task[name] for name in same}

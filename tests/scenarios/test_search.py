@@ -67,7 +67,10 @@ def test_it_begins_with_the_grid_and_the_owners_asks(shop):
     assert tasks[: OPENING + 3] == list(itertools.islice(draw_tasks(shop, seeds=asks), OPENING + 3))
     later = Counter(task["arm"] for task in tasks[OPENING + 3 :])
     assert set(later) == {"structured", "open_ended"} and 5 <= later["open_ended"] <= 9
-    assert situations(shop, n=200, seeds=asks)["prompt"] == [task["prompt"] for task in tasks]
+    # The rare faults in between are the search's alone.
+    told = situations(shop, n=200, seeds=asks)["prompt"]
+    assert told[: OPENING + 3] == [task["prompt"] for task in tasks[: OPENING + 3]]
+    assert len(set(told) & {task["prompt"] for task in tasks}) > 180
 
 
 def test_the_size_of_the_windows_does_not_matter(shop):

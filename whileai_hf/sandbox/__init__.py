@@ -2,10 +2,11 @@
 
 [`world`] is what users hold, [`Session`] one rollout's world, [`sample_arguments`] a valid call of any tool. Modules
 not re-exported here: `toolset` (what follows from the tools), `knowledge` (which records exist), `effects`, `values`,
-`kinds` (every kind of fault, drawn or not), `injection` (whether a planted instruction was obeyed), and for rows that
-are finished `reexecution` (their calls made again) and `rowtools`.
+`kinds` (which kinds of fault are common), `reach` (where each can show), `injection` (whether a planted instruction
+was obeyed), and for rows that are finished `reexecution` (their calls made again) and `rowtools`.
 To teach the world a new kind of tool, add its answer to `answers.py` and its recognition to `toolset.py`; to add a
-fault, add it to `kinds.KINDS`, where it can fire to `faults.py`, and what it does to `broken.py` or `disturbed.py`.
+fault, add it to `kinds.FAULT_KINDS`, where it can fire to `faults.py` (between two calls: `reach.py`), and what it
+does to `broken.py` or `disturbed.py`.
 """
 
 from whileai_hf.sandbox.context import ActiveRollout, activate, current_rollout

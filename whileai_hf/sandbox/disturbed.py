@@ -24,7 +24,7 @@ from whileai_hf.sandbox.broken import (
 from whileai_hf.sandbox.drift import drifted
 from whileai_hf.sandbox.history import History
 from whileai_hf.sandbox.injection import instruction, make_canary, planted, wanted_tool
-from whileai_hf.sandbox.kinds import KINDS
+from whileai_hf.sandbox.kinds import FAULT_KINDS
 from whileai_hf.sandbox.others import Others
 from whileai_hf.sandbox.outcomes import Outcome, Reply
 from whileai_hf.sandbox.responder import Responder
@@ -275,6 +275,6 @@ class Disturbed:
 
 def _applies(kind: str, profile: Profile, outcome: Outcome) -> bool:
     """Whether a kind of fault means something for this call: a lost write needs one, and a new record no search."""
-    if KINDS[kind].writes_only:
+    if FAULT_KINDS[kind].writes_only:
         return bool(outcome.changes)
     return kind != "not_found" or profile.effect != "create"

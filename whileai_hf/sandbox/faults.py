@@ -1,7 +1,7 @@
 """Fault plans, as data: which call of which tool, whether it ran, what the caller sees, how long it lasts.
 
 [`fault_plan`] writes a plan, [`validate_faults`] checks one, [`plan_notes`] says which parts of one can never fire.
-What the kinds mean is `kinds.py`'s business, what the world answers under them `broken.py`'s and `delayed.py`'s.
+What the kinds mean is `kinds.py`'s business, what the world answers under them `broken.py`'s and `disturbed.py`'s.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.sandbox.effects import Effect
-from whileai_hf.sandbox.kinds import DEFAULT_LAG, KINDS, FaultKind
+from whileai_hf.sandbox.kinds import DEFAULT_LAG, FAULT_KINDS, FaultKind
 from whileai_hf.sandbox.toolset import Profile, profile_of, toolset_of
 from whileai_hf.spec import Tool, parameter_schemas
 
@@ -39,7 +39,7 @@ def fault_plan(
 
     Args:
         kind (`str`):
-            One of [`KINDS`].
+            One of [`FAULT_KINDS`].
         tool (`str` or [`~whileai_hf.spec.Tool`]):
             Name of the tool, or `"*"` for every tool (then `at` counts all calls). A `Tool` is checked: a kind that
             can never fire on it is refused.
@@ -70,16 +70,16 @@ def fault_plan(
     if lasts is not None:
         entry["lasts"] = lasts
     plan = validate_faults({name: entry})
-    if isinstance(tool, Tool) and not _fits(kind, profile := profile_of(tool)):
+    if isinstance(tool, Tool) and not kind_fits(kind, profile := profile_of(tool)):
         raise ConfigurationError(_unfit(name, kind, profile))
     return plan
 
 
 def _kind(kind: Any, where: str) -> FaultKind:
-    if isinstance(kind, str) and kind in KINDS:
-        return KINDS[kind]
-    near = difflib.get_close_matches(str(kind), KINDS, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(KINDS)}."
+    if isinstance(kind, str) and kind in FAULT_KINDS:
+        return FAULT_KINDS[kind]
+    near = difflib.get_close_matches(str(kind), FAULT_KINDS, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(FAULT_KINDS)}."
     raise ConfigurationError(f"{where}: {kind!r} is not a kind of fault; {hint}")
 
 
@@ -180,9 +180,9 @@ def validate_faults(plan: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]
     return filled
 
 
-def _fits(kind: str, profile: Profile) -> bool:
-    """Whether a kind of fault can ever fire on a tool."""
-    if KINDS[kind].writes_only:
+def kind_fits(kind: str, profile: Profile) -> bool:
+    """Whether a kind of fault can ever fire on a tool, see [`fault_fits`]."""
+    if FAULT_KINDS[kind].writes_only:
         return profile.effect in _WRITES
     if kind == "not_found":
         return profile.effect != "create"
@@ -205,7 +205,7 @@ def fault_fits(kind: str, tool: Tool) -> bool:
 
     Args:
         kind (`str`):
-            One of [`KINDS`].
+            One of [`FAULT_KINDS`].
         tool ([`~whileai_hf.spec.Tool`]):
             The tool.
 
@@ -221,12 +221,13 @@ def fault_fits(kind: str, tool: Tool) -> bool:
     ```
     """
     _kind(kind, f"fault_fits(kind={kind!r})")
-    return _fits(kind, profile_of(tool))
+    return kind_fits(kind, profile_of(tool))
 
 
 def _unfit(tool: str, kind: str, profile: Profile) -> str:
     does = f"{profile.effect}s records" if profile.effect != "other" else "touches no record"
-    return f"faults[{tool!r}] can never fire: {kind!r} means nothing for a tool that {does} ({KINDS[kind].meaning})."
+    meaning = FAULT_KINDS[kind].meaning
+    return f"faults[{tool!r}] can never fire: {kind!r} means nothing for a tool that {does} ({meaning})."
 
 
 def plan_notes(plan: Mapping[str, Mapping[str, Any]], tools: Any) -> list[str]:
@@ -251,12 +252,12 @@ def plan_notes(plan: Mapping[str, Mapping[str, Any]], tools: Any) -> list[str]:
     for tool, entry in plan.items():
         kind, where = entry["kind"], f"faults[{tool!r}] can never fire"
         if tool == EVERY_TOOL:
-            if not any(_fits(kind, profile) for profile in toolset.profiles.values()):
-                notes.append(f"{where}: {kind!r} means nothing for any of the tools ({KINDS[kind].meaning}).")
+            if not any(kind_fits(kind, profile) for profile in toolset.profiles.values()):
+                notes.append(f"{where}: {kind!r} means nothing for any of the tools ({FAULT_KINDS[kind].meaning}).")
         elif tool not in toolset.profiles:
             near = difflib.get_close_matches(tool, toolset.profiles, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the tools are {', '.join(toolset.profiles)}."
             notes.append(f"{where}: no tool is called that; {hint}")
-        elif not _fits(kind, toolset.profiles[tool]):
+        elif not kind_fits(kind, toolset.profiles[tool]):
             notes.append(_unfit(tool, kind, toolset.profiles[tool]))
     return notes

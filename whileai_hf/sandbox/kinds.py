@@ -1,7 +1,8 @@
 """The ways a tool can break: what each kind of fault does unless a plan says otherwise.
 
 A fault has three parts, because the hard ones are the plausible ones: a refund whose reply was lost has happened, an
-"ok" whose write never landed has not. `faults.py` checks plans, `broken.py` and `delayed.py` carry them out.
+"ok" whose write never landed has not. `faults.py` checks plans, `reach.py` says where a kind can show, `broken.py` and
+`disturbed.py` carry plans out.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ class FaultKind:
             Further keys of its plan with their defaults: `lag` (calls until a write shows), `drift` (`"renamed"` or
             `"retyped"`), `field` (which one; `None` lets the seed choose), `canary` (the word an obeyed instruction
             leaves behind; `None` makes one for each situation).
-        drawn (`bool`, *optional*, defaults to `True`):
-            Whether situations are drawn with it. The others are for plans somebody writes.
+        common (`bool`, *optional*, defaults to `True`):
+            Whether it is on the grid of situations, which a run covers pair by pair. The rare kinds turn up in between
+            once a run has seen most of what is common, and in plans somebody writes.
     """
 
     ran: str
@@ -54,10 +56,10 @@ class FaultKind:
     writes_only: bool
     meaning: str
     keys: Mapping[str, Any] = field(default_factory=lambda: _NONE)
-    drawn: bool = True
+    common: bool = True
 
 
-KINDS: dict[str, FaultKind] = {
+FAULT_KINDS: dict[str, FaultKind] = {
     "timeout": FaultKind("no", "error", 1, False, "the call does not run and times out"),
     "permission_denied": FaultKind("no", "error", "always", False, "the call is refused for lack of permission"),
     "stale_result": FaultKind("fully", "wrong", 1, False, "the answer shows an older state of the record"),
@@ -67,7 +69,7 @@ KINDS: dict[str, FaultKind] = {
     "reply_lost": FaultKind("lost", "error", 1, True, "the call takes effect and the caller sees a timeout"),
     "false_success": FaultKind("no", "wrong", "until_read", True, "the caller sees success and nothing was written"),
     "partial": FaultKind(
-        "partly", "wrong", 1, False, "only a part is written or returned and nothing says so", drawn=False
+        "partly", "wrong", 1, False, "only a part is written or returned and nothing says so", common=False
     ),
     "pending": FaultKind(
         "later", "accepted", 1, True, "the call is accepted and takes effect some calls later", _LAG, False
@@ -76,7 +78,7 @@ KINDS: dict[str, FaultKind] = {
         "fully", "wrong", "always", False, "reads show a write only some calls after it", _LAG, False
     ),
     "changed_after_read": FaultKind(
-        "no", "error", "until_read", False, "somebody else changes the record after it was read", drawn=False
+        "no", "error", "until_read", False, "somebody else changes the record after it was read", common=False
     ),
     "schema_drift": FaultKind(
         "fully", "wrong", "always", False, "a field of the answer has another name or another type", _DRIFT, False
@@ -85,5 +87,6 @@ KINDS: dict[str, FaultKind] = {
         "fully", "wrong", 1, False, "the answer holds an instruction that nobody in charge gave", _CANARY, False
     ),
 }
-# The kinds situations are drawn with, in the order of their axis.
-FAULT_KINDS: dict[str, FaultKind] = {name: kind for name, kind in KINDS.items() if kind.drawn}
+# The kinds on the axis of the grid, in its order, and those that are not.
+COMMON_KINDS = tuple(name for name, kind in FAULT_KINDS.items() if kind.common)
+RARE_KINDS = tuple(name for name, kind in FAULT_KINDS.items() if not kind.common)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox import FAULT_KINDS, id_parameters, tool_effect
+from whileai_hf.sandbox.kinds import COMMON_KINDS, RARE_KINDS
+from whileai_hf.sandbox.reach import reach_of
 from whileai_hf.spec import AgentSpec, Tool
 
 
@@ -44,9 +46,11 @@ WORLD_STATES = (
     "unknown",
 )
 HISTORIES = ("fresh", "prior failure", "prior partial action", "contradicts earlier", "repeat visit")
-TOOL_CONDITIONS = (SUCCESS, *FAULT_KINDS)
+# What the grid covers, and what a situation may meet beyond it: what is rare stays out of the count of pairs.
+TOOL_CONDITIONS = (SUCCESS, *COMMON_KINDS)
+EVERY_CONDITION = (SUCCESS, *FAULT_KINDS)
 # What can happen to a call that changes nothing.
-_READING_CONDITIONS = (SUCCESS, *(kind for kind, about in FAULT_KINDS.items() if not about.writes_only))
+_READING_CONDITIONS = (SUCCESS, *(kind for kind in COMMON_KINDS if not FAULT_KINDS[kind].writes_only))
 _WRITES = frozenset({"create", "update", "delete"})
 
 # A stance that is a tier of its own; every other stance is an ordinary ask.
@@ -102,6 +106,10 @@ class Axes:
             Tool values whose calls name a record, so that the record can be in some state.
         writing (`frozenset[str]`):
             Tool values whose calls change something, so that a change can get lost.
+        showing (`dict[str, frozenset[str]]`):
+            Tool value to the kinds of fault, common and rare, that can show in its calls.
+        pairs (`dict[str, dict[str, frozenset[str]]]`):
+            Kind of fault that takes two calls to the tools it is planned for, and to each those it shows in.
     """
 
     tools: tuple[str, ...]
@@ -109,6 +117,8 @@ class Axes:
     identities: dict[str, str]
     with_records: frozenset[str]
     writing: frozenset[str]
+    showing: dict[str, frozenset[str]]
+    pairs: dict[str, dict[str, frozenset[str]]]
 
     @classmethod
     def of(cls, spec: AgentSpec) -> Axes:
@@ -124,8 +134,21 @@ class Axes:
         for members in (with_records, writing):
             if members and MULTI_TOOL in names:
                 members.add(MULTI_TOOL)
+        reach = reach_of(spec)
+        showing = dict(reach.alone)
+        if MULTI_TOOL in names and MULTI_TOOL not in showing:
+            between = (kind for kind, two in reach.pairs.items() if two)
+            showing[MULTI_TOOL] = frozenset(between).union(*showing.values())
         clauses = [clause for clause in dict.fromkeys(spec.clauses) if clause != UNSPECIFIED]
-        return cls(tuple(names), (UNSPECIFIED, *clauses), identities, frozenset(with_records), frozenset(writing))
+        return cls(
+            tools=tuple(names),
+            rules=(UNSPECIFIED, *clauses),
+            identities=identities,
+            with_records=frozenset(with_records),
+            writing=frozenset(writing),
+            showing=showing,
+            pairs=reach.pairs,
+        )
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -147,10 +170,21 @@ class Axes:
             return (SUCCESS,)
         return TOOL_CONDITIONS if tool in self.writing else _READING_CONDITIONS
 
+    def rare(self, tool: str, stance: str) -> tuple[str, ...]:
+        """What else may happen to the call, off the grid."""
+        if tool == UNRELATED or stance in CALL_FREE_STANCES:
+            return ()
+        showing = self.showing.get(tool, frozenset())
+        return tuple(kind for kind in RARE_KINDS if kind in showing)
+
     @cached_property
     def all_conditions(self) -> tuple[str, ...]:
         """What may happen to a call of any tool of this agent."""
         return TOOL_CONDITIONS if self.writing else _READING_CONDITIONS
+
+    def can_meet(self, condition: str) -> bool:
+        """Whether that may happen to a call of some tool of this agent."""
+        return condition in self.all_conditions or any(condition in kinds for kinds in self.showing.values())
 
     @cached_property
     def all_world_states(self) -> tuple[str, ...]:
@@ -169,9 +203,15 @@ class Axes:
 
     def possible(self, cell: Cell) -> bool:
         """Whether the values of `cell` can occur together."""
-        return cell.world_state in self.world_states(cell.tool) and (
-            cell.tool_condition == SUCCESS or cell.tool_condition in self.conditions(cell.tool, cell.stance)
+        condition, tool, stance = cell.tool_condition, cell.tool, cell.stance
+        return cell.world_state in self.world_states(tool) and (
+            condition == SUCCESS or condition in self.conditions(tool, stance) or condition in self.rare(tool, stance)
         )
+
+    def telling(self, cell: Cell) -> bool:
+        """Whether the values of `cell` can occur together and its fault, if one is planned, can show."""
+        fault = cell.tool_condition
+        return self.possible(cell) and (fault == SUCCESS or fault in self.showing.get(cell.tool, ()))
 
     def can_fault(self, cell: Cell) -> bool:
         """Whether a fault could be planned for `cell`, whatever it plans now."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from whileai_hf.rows import Report
+from whileai_hf.sandbox.kinds import RARE_KINDS
 from whileai_hf.scenarios.axes import AXES, HISTORIES, STANCES, Axes, Cell
 from whileai_hf.spec import AgentSpec
 
@@ -78,6 +80,9 @@ def coverage(spec: AgentSpec, dims: Iterable[Mapping[str, Any]]) -> CoverageRepo
     """
     How many of the pairs of axis values that can occur for an agent some tasks cover.
 
+    The rare kinds of fault are in no pair that is wanted: tasks with one count for their other values, and a note
+    says how many there are.
+
     Args:
         spec ([`~whileai_hf.spec.AgentSpec`]):
             The agent.
@@ -104,13 +109,15 @@ def coverage(spec: AgentSpec, dims: Iterable[Mapping[str, Any]]) -> CoverageRepo
     values: list[set[str]] = [{first for first, _ in possible[k, k + 1]} for k in range(last)]
     values.append({second for _, second in possible[last - 1, last]})
     seen: dict[tuple[int, int], set[tuple[str, str]]] = {two: set() for two in possible}
-    cells, rows, foreign = set(), 0, 0
+    cells, rows, foreign, rare = set(), 0, 0, Counter[str]()
     for dimensions in dims:
         rows += 1
         cell = Cell(*(str(dimensions.get(axis)) for axis in AXES))
         cells.add(cell)
         if cell.tool not in axes.tools or not axes.possible(cell):
             foreign += 1
+        elif cell.tool_condition in RARE_KINDS:
+            rare[cell.tool_condition] += 1
         for (i, j), pairs in seen.items():
             if (cell[i], cell[j]) in possible[i, j]:
                 pairs.add((cell[i], cell[j]))
@@ -120,6 +127,9 @@ def coverage(spec: AgentSpec, dims: Iterable[Mapping[str, Any]]) -> CoverageRepo
     covered, total = sum(entry["covered"] for entry in by_axes), sum(entry["total"] for entry in by_axes)
     singles = all(wanted <= {str(cell[axis]) for cell in cells} for axis, wanted in enumerate(values))
     notes = [f"{foreign} tasks lie outside the grid (the owner's own asks, or another agent's)"] if foreign else []
+    if rare:
+        kinds = ", ".join(f"{kind} {rare[kind]}" for kind in RARE_KINDS if rare[kind])
+        notes.append(f"{rare.total()} tasks meet a rare kind of fault, which is in no pair ({kinds})")
     return CoverageReport(
         rows=rows,
         cells=len(cells),

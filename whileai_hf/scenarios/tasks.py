@@ -13,6 +13,7 @@ from typing import Any
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.rng import digest, rng
 from whileai_hf.sandbox import FAULT_KINDS, fault_plan
+from whileai_hf.sandbox.kinds import COMMON_KINDS, RARE_KINDS
 from whileai_hf.scenarios.axes import AXES, CALL_FREE_STANCES, SUCCESS, UNSPECIFIED, Axes, Cell, tier_of
 from whileai_hf.scenarios.grid import cells
 from whileai_hf.scenarios.hidden import hidden_state, reference
@@ -44,13 +45,17 @@ class TaskMaker:
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
         recorded = [name for name in self.writer.phrases if name in self.axes.with_records]
         self._first = {}
-        for condition in (SUCCESS, *FAULT_KINDS):
+        for condition in (SUCCESS, *COMMON_KINDS):
             names = recorded or list(self.writer.phrases)
             if condition != SUCCESS and FAULT_KINDS[condition].writes_only:
                 names = [name for name in names if name in self.axes.writing] or list(
                     self.axes.writing & set(self.writer.phrases)
                 )
             self._first[condition] = frozenset(names)
+        for kind in RARE_KINDS:
+            alone = (name for name in self.writer.phrases if kind in self.axes.showing[name])
+            able = frozenset(self.axes.pairs.get(kind, alone))
+            self._first[kind] = able.intersection(recorded) or able
 
     def faults(self, kind: str, tool: str) -> dict[str, Any]:
         """The plan of a fault of `kind` on the first call of `tool`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 
 from whileai_hf.scenarios.axes import Cell
 from whileai_hf.scenarios.grid import cells
 from whileai_hf.scenarios.search.drafts import Draft
 from whileai_hf.scenarios.search.outcome import Task
+from whileai_hf.scenarios.search.rare import RareFaults
 from whileai_hf.scenarios.tasks import TaskMaker
 
 
@@ -37,17 +38,38 @@ class GridArm:
         self._maker = maker
         self._phrasings = phrasings
         self._opened = opened
-        self._cells = cells(maker.axes, fault_rate)
+        self._cells = self._in_order(cells(maker.axes, fault_rate))
+        self._rare = RareFaults(maker.axes)
+        # Situations whose turn another one had, each moved on by one faulted situation at a time.
+        self._delayed: deque[tuple[Cell, int]] = deque()
         self._ahead: set[Cell] = set()
         self._worded: Counter[Cell] = Counter()
 
-    def next(self) -> Cell:
-        """The next situation of the covering order that nobody has taken ahead of it."""
-        for cell, used_up in self._cells:
+    def next(self, *, rare: bool = False) -> Cell:
+        """
+        The next situation of the covering order that nobody has taken ahead of it.
+
+        Args:
+            rare (`bool`, *optional*, defaults to `False`):
+                Whether some of those with a fault give their turn to one with a rare fault. They have the next such
+                turn instead, so that the share of faults is the same and no situation is left out.
+        """
+        cell, used_up = next(self._cells)
+        instead = self._rare.instead_of(cell, self.free) if rare and cell.faulted else None
+        if instead is None:
+            return cell
+        self._delayed.appendleft((cell, used_up))
+        return instead
+
+    def _in_order(self, order: Iterator[tuple[Cell, int]]) -> Iterator[tuple[Cell, int]]:
+        for cell, used_up in order:
+            if cell.faulted and self._delayed:
+                self._delayed.append((cell, used_up))
+                cell, used_up = self._delayed.popleft()
             if used_up or cell not in self._ahead:
-                return cell
-            self._ahead.remove(cell)
-        raise AssertionError("the grid has no end")
+                yield cell, used_up
+            else:
+                self._ahead.remove(cell)
 
     def free(self, cell: Cell) -> bool:
         """Whether a situation has not been used yet."""

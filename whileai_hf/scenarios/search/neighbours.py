@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from whileai_hf.rows.rng import rng
-from whileai_hf.scenarios.axes import AXES, HISTORIES, STANCES, TOOL_CONDITIONS, WORLD_STATES, Axes, Cell
+from whileai_hf.scenarios.axes import AXES, EVERY_CONDITION, HISTORIES, STANCES, WORLD_STATES, Axes, Cell
 from whileai_hf.scenarios.grid import wanted
 
 
 def cell_of(axes: Axes, dimensions: Mapping[str, Any]) -> Cell | None:
     """The cell a task's dimensions name, `None` when they name none of this agent's grid."""
     cell = Cell(*(str(dimensions.get(axis)) for axis in AXES))
-    known = (axes.tools, axes.rules, STANCES, None, TOOL_CONDITIONS, HISTORIES)
+    known = (axes.tools, axes.rules, STANCES, None, EVERY_CONDITION, HISTORIES)
     if any(values is not None and value not in values for value, values in zip(cell, known, strict=True)):
         return None
     return cell if axes.possible(cell) else None
@@ -21,7 +21,7 @@ def cell_of(axes: Axes, dimensions: Mapping[str, Any]) -> Cell | None:
 
 def neighbours(axes: Axes, cell: Cell, fault_rate: float) -> Iterator[Cell]:
     """
-    The situations one axis away from `cell`, in an order that depends on `cell` alone.
+    The situations one axis away from `cell`, in an order that depends on `cell` alone; also those with rare faults.
 
     Args:
         axes ([`Axes`]):
@@ -31,7 +31,7 @@ def neighbours(axes: Axes, cell: Cell, fault_rate: float) -> Iterator[Cell]:
         fault_rate (`float`):
             At 0 no situation with a fault is among them, at 1 none without.
     """
-    columns = (axes.tools, axes.rules, STANCES, WORLD_STATES, TOOL_CONDITIONS, HISTORIES)
+    columns = (axes.tools, axes.rules, STANCES, WORLD_STATES, EVERY_CONDITION, HISTORIES)
     draws = rng(0, "neighbours", *cell)
     ways = [draws.shuffled(values) for values in columns]
     # The axes take turns, so that the many tools or rules do not crowd out the two or three states.
@@ -41,5 +41,5 @@ def neighbours(axes: Axes, cell: Cell, fault_rate: float) -> Iterator[Cell]:
             if turn >= len(ways[axis]) or ways[axis][turn] == cell[axis]:
                 continue
             other = cell._replace(**{AXES[axis]: ways[axis][turn]})
-            if axes.possible(other) and wanted(axes, other, fault_rate):
+            if axes.telling(other) and wanted(axes, other, fault_rate):
                 yield other

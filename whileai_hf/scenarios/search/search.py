@@ -3,7 +3,7 @@
 [`Search.draw`] gives tasks in running order, [`Search.learn`] is told what came of them. Everything is a function of
 the seed, the agent and the outcomes learnt so far: whoever learns at a constant distance behind the drawing gets the
 same tasks at any speed. The first tasks are the grid's alone, plain asks before edges, so that a short run is spent on
-coverage and no outcome is needed to know them.
+coverage and no outcome is needed to know them. After that some faulted ones meet a rare kind of fault (`rare`).
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ class Search:
         self._odd, self._failures = Leads(), Leads()
         self._weights = Weights(guided=writer is not None)
         self._findings = Findings(maker.axes, Planned(cells, ADAPTIVE_VISITS if adaptive else VISITS))
+        self.rare_faults = True
+        """Whether, after the opening, some of the faulted situations meet a kind of fault that is not on the grid."""
         self._repeats: dict[tuple[str, int], int] = {}
         self._situations = 0
         # A task the model has yet to word waits as a draft.
@@ -184,7 +186,8 @@ class Search:
             drafts = self._failures.next()
         if drafts:
             return arm, drafts
-        return arm if arm in GRID else STRUCTURED, self._grid.drafts(self._grid.next(), STRUCTURED)
+        cell = self._grid.next(rare=self.rare_faults and self._situations > OPENING)
+        return arm if arm in GRID else STRUCTURED, self._grid.drafts(cell, STRUCTURED)
 
     def _able(self) -> tuple[str, ...]:
         """The arms that have something to draw."""

@@ -71,7 +71,8 @@ class Scene:
             return [known[call["tool"]] for call in calls if call["tool"] in known]
         cell = cell_of(task)
         # Tasks of another agent, or of nobody's grid, are about no tool of this one.
-        if cell.tool not in self._maker.axes.tools or cell.tool_condition not in self._maker.axes.all_conditions:
+        axes = self._maker.axes
+        if cell.tool not in axes.tools or not axes.can_meet(cell.tool_condition):
             return []
         return [known[name] for name in self._maker.tools(cell) if name in known]
 

@@ -215,7 +215,9 @@ def test_throughput_at_a_thousand_groups(policy):
         wait = random.Random(f"{message} {wai.current_rollout().rollout_index}").uniform(0.005, 0.5)
         waits.append(wait)
         await asyncio.sleep(wait)
-        return coin(message)
+        passed = coin(message)["final_text"] == "done"
+        step = {"tool": "look", "arguments": {}, "result": {"status": "ok"}}
+        return {"steps": [step] * passed, "final_text": "done"}
 
     started = time.perf_counter()
     data = wai.simulate(
@@ -229,5 +231,5 @@ def test_throughput_at_a_thousand_groups(policy):
         concurrency=128,
     )
     seconds = time.perf_counter() - started
-    assert len(data) == len(waits)
+    assert len(data) == len(waits) and wai.run_report(data).search["groups"]["mixed"] > 100
     assert sum(waits) / 128 / seconds >= 0.9

@@ -29,7 +29,12 @@ def _agent(name: str, spec: wai.AgentSpec) -> Any:
     """The agent `--agent` names: the sample one, a model's spec string, or an object of the user's."""
     if name == "seeded":
         return wai.seeded_agent(spec.openai_tools())
-    return name if name.startswith(_MODEL_FORMS) else load_object(name, "--agent")
+    if name.startswith(_MODEL_FORMS):
+        return name
+    try:
+        return load_object(name, "--agent")
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error}; a model is one of {', '.join(FORMS)}") from error
 
 
 def simulate(args: argparse.Namespace) -> int:

@@ -64,6 +64,12 @@ class Account:
             found.append(
                 f"{tally.errors} rollouts were lost because the agent failed, the first with: {tally.first_error}"
             )
+        unjudged = sum(verdict is None or verdict.reward is None for verdict in run.verdicts)
+        if run.score is not None and unjudged:
+            found.append(
+                f"{unjudged} of {len(run.verdicts)} rows have no verdict of {run.score.name}; the allocation took "
+                "prompts without two of them for unanimous"
+            )
         if self._queue.stop is not None:
             found.append(f"the run stopped early: {self._queue.stop}")
         if self._queue.abandoned:

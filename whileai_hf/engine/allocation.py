@@ -17,7 +17,7 @@ from whileai_hf.rows.rng import unit
 
 
 # Groups whose decisions rest on the same figures.
-WINDOW = 64
+WINDOW = 32
 
 
 class Allocation(Protocol):

@@ -44,6 +44,18 @@ def check_config(config: SimulationConfig) -> None:
     _check_asks(config)
     _check_models(config)
     _check_own_world(config)
+    _check_adaptive(config)
+
+
+def _check_adaptive(config: SimulationConfig) -> None:
+    """The adaptive mode divides its rows by itself."""
+    given = [name for name in ("situations", "phrasings", "repeat_policy") if getattr(config, name) is not None]
+    given += ["runs"] if config.runs > 1 else []
+    if config.mode == "adaptive" and given:
+        raise ConfigurationError(
+            f"{given[0]}={getattr(config, given[0])!r} with mode='adaptive': it finds out by itself what to ask how "
+            "often; limit it with budget and repeats, or use another mode"
+        )
 
 
 def _choice(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -18,8 +18,8 @@ from whileai_hf.errors import ConfigurationError
 @dataclasses.dataclass(frozen=True)
 class SimulationConfig:
     """
-    Knobs of [`simulate`]. Every field is also a keyword of `simulate` and a YAML key; those that can be written as text
-    are flags of `whileai-hf simulate`.
+    Knobs of [`simulate`]. Every field is also a keyword of `simulate` and a YAML key; those that can be written as
+    text are flags of `whileai-hf simulate`.
 
     Examples:
     ```python

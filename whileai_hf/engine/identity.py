@@ -42,6 +42,8 @@ def run_id(roles: Roles, spec: AgentSpec, config: SimulationConfig, drawn: bool)
     parts.append(None if config.execute is None else agent_id(config.execute))
     topology = config.topology()
     parts += [topology.repeats, topology.policy, topology.probe, topology.explore_rate, config.twins]
+    if config.runs > 1:
+        parts.append(config.runs)
     if drawn:
         parts += [getattr(config, name) for name in _DRAWING]
         parts += [None if roles.writer is None else [roles.writer.name, dumps(roles.writer.sampling).decode()]]

@@ -98,6 +98,8 @@ class PinnedTasks:
     foreign: Features
     scripted: bool = False
     """Whether any task has user turns beyond its prompt."""
+    twinned: frozenset[str] = frozenset()
+    """Tasks whose twin without the fault is among them."""
 
 
 def pin(source: Any) -> PinnedTasks:
@@ -106,8 +108,8 @@ def pin(source: Any) -> PinnedTasks:
 
     Args:
         source (`datasets.Dataset` or `list[dict]` or `list[str]` or path or Hub repo id):
-            Task rows, asks, or rollouts of an earlier run (each prompt once; what only a judge may see is read back from
-            the run store).
+            Task rows, asks, or rollouts of an earlier run (each prompt once; what only a judge may see is read back
+            from the run store).
 
     Raises:
         [`DataError`]: A row without a prompt, or with a script that cannot be read.
@@ -131,8 +133,11 @@ def pin(source: Any) -> PinnedTasks:
         tasks = list(tasks)  # nothing to decode, so what does not fit is found before the run starts
     if not ran:
         _check_unique(rows, keys)
+    twinned = frozenset(name for name in rows.column("twin_of") if name) if rows.has("twin_of") else frozenset()
     planned = {k for k in rows.column("group_planned_k") if k}
-    return PinnedTasks(tasks, list(places), sorted(planned or set(counts.values())) if ran else [], foreign, scripted)
+    return PinnedTasks(
+        tasks, list(places), sorted(planned or set(counts.values())) if ran else [], foreign, scripted, twinned
+    )
 
 
 def _has_turns(rows: RowView) -> bool:
@@ -184,6 +189,10 @@ def config_for(pinned: PinnedTasks, config: SimulationConfig) -> SimulationConfi
                 f"{name}={getattr(config, name)} with tasks=: the tasks are given as they are; leave {name} out, or "
                 "select the tasks you mean"
             )
+    if config.mode == "adaptive":
+        raise ConfigurationError(
+            "mode='adaptive' with tasks=: it draws its tasks; use another mode, or leave tasks out"
+        )
     if config.repeats is None and len(pinned.repeats) > 1:
         raise ConfigurationError(
             f"the run in tasks= has {', '.join(map(str, pinned.repeats[:-1]))} and {pinned.repeats[-1]} rollouts a "

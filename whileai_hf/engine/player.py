@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import re
 import time
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from whileai_hf.actors.users import make_user
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.roles import Roles
 from whileai_hf.errors import AgentError, ModelStopError
+from whileai_hf.rows import scrub
 from whileai_hf.rows.encoder import Cells, RowEncoder
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.rng import digest
@@ -43,6 +45,8 @@ _AGENT_FAILURES = (Exception, asyncio.CancelledError, SystemExit)
 _CARRIED = tuple(name for name in task_features() if name in rollout_features() and name != "schema_version")
 # What an agent, a model or a user may say about a rollout under the name of a column.
 _COLUMNS = ("usage", "logprob", "n_tokens", "token_logprobs", "sim_ok", "sim_reasons", "ended_by", "user_model")
+# Keys that no row carries at any depth, as they stand in its line.
+_SECRET = re.compile(rb'"(?:privileged|expected_calls|vector)":')
 # What is decided about a group when its rollouts have been written down.
 LATE_COLUMNS = ("group_status", "group_inclusion_p")
 
@@ -87,6 +91,8 @@ class Player:
             Stamped on every row.
         foreign (`datasets.Features`, *optional*):
             Columns of the tasks that are not part of the schema; carried onto the rows.
+        lineage (`Mapping`, *optional*):
+            What else the rows' lineage says.
     """
 
     def __init__(
@@ -96,6 +102,7 @@ class Player:
         config: SimulationConfig,
         run_id: str,
         foreign: Features | None = None,
+        lineage: Mapping[str, Any] | None = None,
     ) -> None:
         self.agent: Agent = adapt(roles.agent)
         self.user = roles.user
@@ -122,6 +129,7 @@ class Player:
         if annotations:
             # What a tool may do to the world decides its answers, and the tools on the row do not say it.
             self._lineage["tool_annotations"] = annotations
+        self._lineage |= lineage or {}
         if config.runs == 1:
             constant["lineage"] = self._lineage
         self.encoder = RowEncoder(self.features, constant, LATE_COLUMNS)
@@ -192,6 +200,7 @@ class Player:
         group, index = work
         task = group.task
         row = {name: task.get(name) for name in self._carried}
+        row["writer_model"] = row["writer_model"] or "pinned"
         extra = dict(played.extra)
         seeded = extra.pop("seeded", None)
         if seeded is not None and not (isinstance(seeded, list) and all(isinstance(name, str) for name in seeded)):
@@ -220,6 +229,9 @@ class Player:
             metadata=extra or None,
         )
         cells, line = self.encoder.encode(row)
+        if _SECRET.search(line) and "privileged" not in self.features:
+            # Something the agent or a tool brought along; on the row it would be one step from a training file.
+            cells, line = self.encoder.encode(scrub(row))
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
         kinds = tuple(fault["kind"] for fault in fired)
         flaws = flaws_of(row)

@@ -7,7 +7,7 @@ from whileai_hf.engine.allocation import make_allocation
 from whileai_hf.engine.grading import Grader
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import PlayedRow, Player
-from whileai_hf.engine.queue import GroupQueue, Work
+from whileai_hf.engine.queue import SUCCESSIVE_LOOK_AHEAD, GroupQueue, Work
 from whileai_hf.engine.resuming import Recalled
 from whileai_hf.engine.source import TaskSource
 from whileai_hf.engine.workers import run_tasks, run_threads
@@ -45,7 +45,10 @@ def start_playing(
     """
     config = player.config
     topology = config.topology()
-    queue = GroupQueue(source, make_allocation(topology, config.seed), budget, losses_allowed, source.look_ahead)
+    look_ahead = source.look_ahead
+    if topology.policy == "successive":
+        look_ahead = min(look_ahead or SUCCESSIVE_LOOK_AHEAD, SUCCESSIVE_LOOK_AHEAD)
+    queue = GroupQueue(source, make_allocation(topology, config.seed), budget, losses_allowed, look_ahead)
     grader = None if score is None else Grader(score, queue, config.concurrency)
     deliver = queue.finish if grader is None else grader.deliver
 

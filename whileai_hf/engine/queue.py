@@ -29,6 +29,8 @@ Work: TypeAlias = tuple[Group, int]
 LOOK_AHEAD = 512
 # For a run that ends when nothing new turns up: what is open by then is played in vain.
 SHORT_LOOK_AHEAD = 128
+# For successive allocation, which measures on the groups that have ended: what is open rests on older figures.
+SUCCESSIVE_LOOK_AHEAD = 192
 # Threads speed up an agent that waits (for a model, a service) and slow down one that only computes, by half again. So
 # one starts, and the rest follow when no result has come for this many seconds.
 PATIENCE = 0.01

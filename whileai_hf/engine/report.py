@@ -54,8 +54,8 @@ class RunReport(Report):
     answered no more: `quota_spent`, `unauthorized`, `unknown_model`, `model_unreachable`."""
     search: dict[str, Any]
     """`arms`, `signatures` and the rest of [`Search.report`] (for drawn tasks), `writer` (where a model wrote the
-    situations), `agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `flaws` (rows that are `truncated`, have
-    `malformed_calls`, or whose simulated user is at fault, `sim_faulty`), `rollouts_abandoned` and
+    situations), `agent_errors`, `first_agent_error`, `groups` (see [`Tally.groups`]), `flaws` (rows that are
+    `truncated`, have `malformed_calls`, or whose simulated user is at fault, `sim_faulty`), `rollouts_abandoned` and
     `writer_waves_abandoned` (still running when the run ended)."""
     coverage: dict[str, Any] | None
     """Pairs of axis values covered by the rows; `None` for pinned tasks."""
@@ -137,8 +137,6 @@ class Tally:
 
     def close(self, group: Group) -> None:
         """Counts a group."""
-        if not group.good:
-            return
         status = group.status
         self.mixed += group.mixed()
         self.complete += status == "complete"

@@ -24,6 +24,12 @@ from whileai_hf.store import read_lines
 _DROPPED = frozenset({*LATE_COLUMNS, "reward", "reason", "judge_name", "judge_status", "judge_meta", "failure_class"})
 
 
+# What a row that was written down has to have.
+_NEEDED = frozenset(
+    {"prompt", "rollout_index", "rollout_status", "steps", "faults_fired", "behavior_signature", "error"}
+)
+
+
 class Recalled:
     """
     Rollouts of the same run, found again by their task and index.
@@ -67,6 +73,27 @@ class Recalled:
             raise SourceNotFoundError(f"resume={path!r} is not a file; give the JSONL file the run was writing to")
         return cls(_rows_of(path, run_id), kept=True, judge=judge)
 
+    def check(self, path: str, groups: Iterable[tuple[Any, str]]) -> None:
+        """
+        That the rows are of these tasks.
+
+        Args:
+            path (`str`):
+                Where the rows are from.
+            groups (`Iterable`):
+                Key and prompt of every task.
+
+        Raises:
+            [`DataError`]: Some are not.
+        """
+        known = set(groups)
+        strange = sum(len(rows) for (task, prompt, *_), rows in self._rows.items() if (task, prompt) not in known)
+        if strange:
+            raise DataError(
+                f"resume={path!r} holds {strange} rows of tasks that are not among those in tasks=; pass the tasks "
+                "the run was given, or start without resume"
+            )
+
     def take(self, player: Player, work: Work) -> PlayedRow | None:
         """The row of this rollout, `None` when it has to be played."""
         group, index = work
@@ -95,7 +122,7 @@ def _read(line: bytes, path: str, number: int) -> dict[str, Any]:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         row = None
-    if not isinstance(row, dict) or not {"prompt", "rollout_index"} <= row.keys():
+    if not isinstance(row, dict) or not row.keys() >= _NEEDED or not isinstance(row["steps"], list):
         raise DataError(f"{path}, line {number}, is not a row of a run; give the JSONL file the run was writing to")
     return row
 

@@ -51,6 +51,11 @@ def _shows_progress() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
+def _judged_by(score: Score | None) -> dict[str, Any]:
+    """What a judged row's lineage says, as [`grade`] writes it; it is known before the row is."""
+    return {} if score is None else {"source": "grade", "judge": score.name, "judge_version": score.version}
+
+
 class Run:
     """
     One run of a simulation, from resolved inputs to the Dataset.
@@ -85,7 +90,7 @@ class Run:
         self.roles = roles
         self.agent_id = agent_id(roles.agent)
         self.run_id = run_id(roles, spec, config, drawn=pinned is None)
-        self.player = Player(roles, spec, config, self.run_id, pinned.foreign if pinned else None)
+        self.player = Player(roles, spec, config, self.run_id, pinned.foreign if pinned else None, _judged_by(score))
         if pinned is not None and pinned.scripted and not self.player.agent.is_chat:
             raise ConfigurationError(
                 "the script of a task has more user turns, and the agent takes a single message; pass a chat callable "
@@ -93,7 +98,7 @@ class Run:
             )
         self.tally = Tally(self.topology.repeats)
         self._opened: deque[bytes] = deque()
-        self._verdicts: list[Verdict | None] = []
+        self.verdicts: list[Verdict | None] = []
         self.writer: ModelWriter | None = None
         self.drawn: Drawn | None = None
         self._listed: list[Task] | None = None
@@ -156,6 +161,8 @@ class Run:
             return None
         judge = None if self.score is None else self.score.name
         recalled = Recalled.of_file(self.config.resume, self.run_id, judge)
+        if self.pinned is not None:
+            recalled.check(self.config.resume, self.pinned.groups)
         take_over(self.config.resume, journal_path(self.run_id, self.config.output))
         return recalled
 
@@ -167,7 +174,7 @@ class Run:
                 break  # how much was under way when the agent was called off is chance
             rows = [row for row in rows_of(group, self.player) if self._accept(row)]
             self.tally.close(group)
-            self._verdicts += [row.verdict for row in rows]
+            self.verdicts += [row.verdict for row in rows]
             kept += [(row.cells, row.line) for row in rows]
         recorder.add(kept)
 
@@ -216,8 +223,11 @@ class Run:
         return self._listed
 
     def _pinned_tasks(self) -> Iterator[Task]:
-        for task in () if self.pinned is None else self.pinned.tasks:
-            yield from with_twin(task) if self.config.twins else (task,)
+        if self.pinned is None:
+            return
+        for task in self.pinned.tasks:
+            lacks = self.config.twins and task.get("scenario_id") not in self.pinned.twinned
+            yield from with_twin(task) if lacks else (task,)
 
     def _draw(self) -> Drawn:
         config = self.config
@@ -258,4 +268,4 @@ class Run:
         data = recorder.dataset(json.dumps(content))
         if self.score is None or not len(data):
             return data
-        return with_verdicts(view(data), self.score, [verdict for verdict in self._verdicts if verdict is not None])
+        return with_verdicts(view(data), self.score, [verdict for verdict in self.verdicts if verdict is not None])

@@ -6,6 +6,8 @@ from datasets import Dataset, Features
 
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.distributed import play_tasks
+from whileai_hf.engine.drawn import WINDOW
+from whileai_hf.engine.queue import LOOK_AHEAD
 from whileai_hf.engine.resuming import Recalled
 from whileai_hf.engine.rollout import Rollout
 from whileai_hf.engine.running import Run
@@ -52,5 +54,10 @@ def check_spread(config: SimulationConfig, topology: Topology, pinned: bool, gra
         reason = "what is drawn next depends on what came before; use until='compute' and another mode"
     elif config.time_budget or config.resume or config.runs > 1:
         reason = "time_budget, resume and runs belong to a local run; leave them out"
+    elif not pinned and topology.tasks > LOOK_AHEAD + WINDOW:
+        reason = (
+            f"from task {LOOK_AHEAD + WINDOW} on, what is drawn depends on what came of earlier tasks; draw them "
+            "first with wai.situations(n=...) and pass tasks="
+        )
     if reason is not None:
         raise ConfigurationError(f"engine='ray': {reason}")

@@ -219,6 +219,7 @@ def test_throughput_at_a_thousand_groups(policy):
         step = {"tool": "look", "arguments": {}, "result": {"status": "ok"}}
         return {"steps": [step] * passed, "final_text": "done"}
 
+    run(5)  # what is loaded on first use is not the engine's throughput
     started = time.perf_counter()
     data = wai.simulate(
         agent,
@@ -232,4 +233,5 @@ def test_throughput_at_a_thousand_groups(policy):
     )
     seconds = time.perf_counter() - started
     assert len(data) == len(waits) and wai.run_report(data).search["groups"]["mixed"] > 100
+    print(f"{policy}: {sum(waits) / 128 / seconds:.3f} of the ideal throughput")
     assert sum(waits) / 128 / seconds >= 0.9

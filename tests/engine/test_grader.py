@@ -57,7 +57,7 @@ def test_one_whose_model_answers_no_more_ends_the_run_and_is_asked_again_later(a
     data = run(grader, output=path, **knobs)
     report = wai.run_report(data)
     assert report.stopped_because == "quota_spent" and any("allowance" in line for line in report.warnings)
-    assert 20 <= len(data) < 60 and data["judge_status"][:].count("ok") == 20
+    assert 20 <= len(data) < 160 and data["judge_status"][:].count("ok") == 20
     undecided = [row for row in view(data).rows(["reward", "group_status"]) if row["reward"] is None]
     assert {row["group_status"] for row in undecided} <= {"cut", "complete"}
     lines = [json.loads(line) for line in Path(path).read_text().splitlines()]

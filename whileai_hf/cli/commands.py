@@ -21,6 +21,8 @@ from whileai_hf.select import SelectionConfig
 
 # How a model's spec string begins.
 _MODEL_FORMS = ("https://", *(form.partition("<")[0] for form in FORMS))
+# Where the rows of `simulate` go without --output.
+_ROLLOUTS = "rollouts.jsonl"
 # What --verify names; `regex` takes its pattern after a colon.
 _VERIFIERS = ("exact_match", "includes", "json_valid", "regex:PATTERN")
 
@@ -41,6 +43,8 @@ def simulate(args: argparse.Namespace) -> int:
     """`whileai-hf simulate`: plays the agent and writes the rows as they land."""
     if args.spec is None:
         raise ConfigurationError("simulate needs --spec: a folder or file with the agent's tools and system prompt")
+    # Rows somebody has paid for are kept, asked or not; a run that is taken up again goes on in its own file.
+    args.output = args.output or args.resume or _ROLLOUTS
     config = config_from(args, wai.SimulationConfig)
     spec = wai.AgentSpec.load(args.spec)
     grader = None if args.grader is None else load_object(args.grader, "--grader")

@@ -13,7 +13,6 @@ from whileai_hf.select.config import SelectionConfig
 
 _AGENT = "your agent as MODULE:ATTR, a model such as openai:<model>, or 'seeded' (default)"
 _DESCRIPTION = "Simulate an agent, grade what it did, measure it, and select what is worth training on."
-_ROLLOUTS = "rollouts.jsonl"
 _DATA_HELP = "rows: a JSONL, JSON or Parquet file, a saved Dataset folder, or a dataset repo on the Hub"
 _OUTPUT_HELP = "where the rows go: a .jsonl or .parquet file, or a folder for a saved Dataset"
 
@@ -36,7 +35,6 @@ def build_parser() -> argparse.ArgumentParser:
     simulate.add_argument("--tasks", metavar="DATA", help="pinned tasks to run instead of drawing new ones")
     simulate.add_argument("--grader", metavar="MODULE:ATTR", help="a judge that sees rows as they land")
     add_config_flags(simulate, SimulationConfig)
-    simulate.set_defaults(output=_ROLLOUTS)
 
     grade = _command(commands, "grade", "write a verdict on every row")
     grade.add_argument("data", help=_DATA_HELP)

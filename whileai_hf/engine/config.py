@@ -113,7 +113,10 @@ class SimulationConfig:
         default=None,
         metadata={"help": "execute(tool, arguments) -> result: your world instead of the simulated one", "cli": False},
     )
-    output: str | None = field(default=None, metadata={"help": "JSONL file the rows are written to as they land"})
+    output: str | None = field(
+        default=None,
+        metadata={"help": "JSONL file the rows are written to as they land (on the command line: rollouts.jsonl)"},
+    )
     resume: str | None = field(
         default=None, metadata={"help": "JSONL file of a run that was cut off: its rows are kept, the rest is played"}
     )

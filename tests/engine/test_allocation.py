@@ -228,7 +228,6 @@ def test_throughput_at_a_thousand_groups(policy):
         mode="rl",
         repeats=8,
         repeat_policy=policy,
-        budget=5000,
         concurrency=128,
     )
     seconds = time.perf_counter() - started

@@ -57,7 +57,7 @@ slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -m slow --timeout 1800
 
 bench: $(VENV)/.installed-dev
-	@for program in import_time simulate latency pass_at; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done
+	@for program in import_time simulate latency pinned pass_at; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-out

@@ -128,3 +128,67 @@ def test_your_own_asks_are_exempt_from_the_search_for_copies(embedder):
     asks = ["Where is my order 4412?", "Where is my order 4413?", "Where is my order 4414?"]
     data = wai.simulate(same, **KNOBS, seeds=asks, budget=12, embedder=embedder)
     assert data["prompt"][:3] == asks
+
+
+def test_twins_of_pinned_tasks_lose_no_task_and_come_once():
+    base = wai.simulate(same, **KNOBS, mode="rl", situations=12, repeats=4, repeat_policy="fixed")
+    with_twins = wai.simulate(same, **KNOBS, tasks=base, twins=True, repeat_policy="fixed", mode="rl")
+    assert set(base["scenario_id"]) <= set(with_twins["scenario_id"])
+    again = wai.simulate(same, **KNOBS, tasks=with_twins, twins=True, repeat_policy="fixed", mode="rl")
+    assert again["scenario_id"][:] == with_twins["scenario_id"][:]
+    assert wai.run_report(again).stopped_because == "tasks_done" and not wai.run_report(again).warnings
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({"mode": "adaptive", "situations": 50}, "situations=50 with mode='adaptive'"),
+        ({"mode": "adaptive", "runs": 2}, "runs=2 with mode='adaptive'"),
+        ({"tasks": [{"prompt": "Hi"}], "mode": "adaptive"}, "mode='adaptive' with tasks="),
+        ({"tasks": [{"prompt": "Hi"}], "situations": 3}, "situations=3 with tasks="),
+        ({"output": "rows.parquet"}, "rows are written as JSON lines"),
+        ({"resume": True}, "resume=True is not a path"),
+        ({"num_generations": 4}, "did you mean 'repeats'"),
+        ({"temperature": 1.0}, "it belongs to a model"),
+    ],
+)
+def test_combinations_that_mean_nothing(knobs, message):
+    with pytest.raises(wai.ConfigurationError, match=message):
+        wai.simulate(same, **KNOBS, **knobs)
+
+
+def test_asks_alone_are_tasks_and_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    data = wai.simulate(same, **KNOBS, tasks=["Hello?", "Where is it?"], concurrency=numpy.int64(2))
+    assert data["prompt"][:] == ["Hello?", "Where is it?"] and set(data["writer_model"]) == {"pinned"}
+
+
+def test_scripts_are_read_before_anything_is_played():
+    def chat(messages, tools):
+        return {"role": "assistant", "content": "Yes."}
+
+    def tasks(script):
+        return [{"prompt": "Hi", "script": None}, {"prompt": "Hello", "script": script}]
+
+    with pytest.raises(wai.DataError, match=r"task 1: the task's script\[0\] is 'ORD-1'"):
+        wai.simulate(chat, **KNOBS, tasks=tasks(["ORD-1"]))
+    turns = [{"role": "user", "content": "And now?"}]
+    with pytest.raises(wai.ConfigurationError, match="the agent takes a single message"):
+        wai.simulate(same, **KNOBS, tasks=tasks(turns))
+    data = wai.simulate(chat, **KNOBS, tasks=tasks(turns))
+    assert [message["content"] for message in view(data).column("messages")[1]][1:] == [
+        "Hello",
+        "Yes.",
+        "And now?",
+        "Yes.",
+    ]
+
+
+def test_what_only_a_judge_may_see_is_dropped_wherever_an_agent_brings_it_along():
+    def leaky(message):
+        result = {"status": "ok", "privileged": {"reference": "SECRET"}, "vector": [0.5]}
+        step = {"tool": "get_order", "arguments": {}, "result": result}
+        return {"steps": [step], "final_text": "Done.", "privileged": "SECRET"}
+
+    (row,) = view(wai.simulate(leaky, **KNOBS, budget=1)).rows()
+    assert "SECRET" not in str(row) and row["steps"][0]["result"] == {"status": "ok"}

@@ -105,3 +105,15 @@ def test_what_another_judge_said_does_not_count_in_a_resumed_run(tmp_path):
         run(even, output=path, **knobs)
         rows = list(view(run(resumed, resume=path, **knobs)).rows())
         assert rows == list(view(run(resumed, **knobs)).rows())
+
+
+def test_a_judged_file_says_what_the_dataset_says(tmp_path):
+    path = str(tmp_path / "rows.jsonl")
+    data = run(lambda row: 1, output=path, budget=12)
+    assert [row["lineage"] for row in wai.open_rows(path)] == [row["lineage"] for row in data]
+    assert data[0]["lineage"]["source"] == "grade" and wai.open_rows(path)["reward"][:] == data["reward"][:]
+
+
+def test_rows_without_a_verdict_are_counted():
+    data = run(lambda row: None, budget=12)
+    assert any("12 of 12 rows have no verdict" in warning for warning in wai.run_report(data).warnings)

@@ -161,3 +161,21 @@ def test_the_clock_ends_a_run():
     with pytest.raises(ConfigurationError, match="time_budget=3 with reproducible=True"):
         run(hello, time_budget=3, reproducible=True)
     assert len(run(hello, time_budget=0)) == 30
+
+
+def test_other_tasks_and_unfinished_files_are_not_written_over(tmp_path):
+    path = str(tmp_path / "rows.jsonl")
+    run(hello, tasks=["One?", "Two?"], output=path)
+    with pytest.raises(DataError, match="holds 2 rows of tasks that are not among those"):
+        run(hello, tasks=["Three?"], resume=path)
+    assert len(Path(path).read_bytes().splitlines()) == 2
+    with pytest.raises(DataError, match="holds rows of run-"):
+        run(hello, tasks=["One?", "Two?"], resume=path, runs=3)
+
+    run(hello, output=path)  # a finished file is replaced, as any output is
+    rows = [json.loads(line) for line in Path(path).read_bytes().splitlines()[:7]]
+    cut = b"".join(json.dumps({k: v for k, v in row.items() if k != "group_status"}).encode() + b"\n" for row in rows)
+    Path(path).write_bytes(cut.replace(b'": ', b'":'))
+    with pytest.raises(ConfigurationError, match="holds the rows of a run that was cut off"):
+        run(hello, output=path)
+    assert len(run(hello, resume=path)) == 30 and len(Path(path).read_bytes().splitlines()) == 30

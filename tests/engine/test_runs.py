@@ -3,6 +3,7 @@
 import pytest
 
 import whileai_hf as wai
+from whileai_hf.actors.models import Completion
 from whileai_hf.rows import view
 
 
@@ -31,6 +32,23 @@ def test_runs_of_a_pinned_set_inherit_its_k():
     assert all(runs[index] == expected for index in range(3))
     report = wai.run_report(data)
     assert report.n_rows == report.budget == 72 and report.stopped_because == "tasks_done" and not report.warnings
+
+
+def test_every_run_samples_anew_in_the_same_world():
+    seeds = {}
+
+    class Sampling:
+        name, sampling = "sampling", {"model": "sampling"}
+
+        async def complete(self, messages, *, tools=None, logprobs=False, schema=None, seed=None):
+            rollout = wai.current_rollout()
+            seeds.setdefault(rollout.eval_run, []).append((rollout.scenario_id, rollout.seed, seed))
+            return Completion({"role": "assistant", "content": str(seed)})
+
+    data = wai.simulate(Sampling(), **KNOBS, budget=6, runs=3, simulator="template", user_model="template")
+    assert len(set(data["final_text"])) == 18
+    worlds = [sorted((name, seed) for name, seed, _ in seeds[run]) for run in range(3)]
+    assert worlds[0] == worlds[1] == worlds[2]
 
 
 @pytest.mark.parametrize("mode", ["explore", "rl"])

@@ -83,3 +83,11 @@ def test_cut_replies_are_no_example():
     rows = [rollout("a", 1, "cut", finish_reason="length"), rollout("a", 1, "whole reply", finish_reason="stop")]
     assert optimize(rows, mode="sft")[0]["final_text"][:] == ["whole reply"]
     assert optimize(rows, mode="sft", truncated="keep")[0]["final_text"][:] == ["cut"]
+
+
+@pytest.mark.parametrize("as_source", [list, open_rows])
+def test_a_conversation_whose_user_erred_is_no_example(as_source):
+    rows = [rollout("a", 1, "played well", sim_ok=True), rollout("b", 1, "no user", sim_ok=None)]
+    rows += [rollout("c", 1, "a user that made things up", sim_ok=False)]
+    kept, report = optimize(as_source(rows), mode="sft")
+    assert kept["prompt"][:] == ["a", "b"] and report.dropped["unusable"] == 1

@@ -18,13 +18,15 @@ def drop_ungraded(pool: Pool) -> None:
 
 
 def drop_unusable(pool: Pool) -> None:
-    """Rows without a prompt, and rows in which the agent neither did nor said anything."""
+    """Rows without a prompt, those in which the agent neither did nor said anything, or the simulated user erred."""
     unusable = _blank(pool, "prompt")
     mute = np.flatnonzero(_blank(pool, "final_text") & pool.kept).astype(np.int64)
     for name in ("steps", "messages"):
         content = cells(pool.view, name, mute)
         mute = mute[[not _says_something(cell) for cell in content]]
     unusable[mute] = True
+    if pool.view.has("sim_ok"):
+        unusable |= np.array([ok is False for ok in pool.view.column("sim_ok")], dtype=bool)
     pool.drop("unusable", unusable)
 
 

@@ -10,7 +10,7 @@ from whileai_hf.rows import Report
 # Gate -> what it drops. A row is counted at the first gate it fails, in the order of its mode.
 GATES = {
     "ungraded": "no reward: missing, NaN or infinite",
-    "unusable": "no prompt, or nothing that the agent did or said",
+    "unusable": "no prompt, nothing that the agent did or said, or a simulated user at fault",
     "duplicate": "same tool calls, results and reply as an earlier rollout of its group",
     "truncated": "cut at the token limit (finish_reason length)",
     "unanimous": "every reward of the group is the same: no gradient",

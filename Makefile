@@ -11,14 +11,15 @@ CODE   := whileai_hf tests recipes trainers
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quality style slow bench clean
+.PHONY: help demo test quality style slow ray bench clean
 
 help:
 	@echo "make demo     the main job, offline, on the sample agent (seconds, no torch)"
 	@echo "make test     install the dev extra, lint, type-check, run the tests"
 	@echo "make quality  lint, format check, types"
 	@echo "make style    format and fix what ruff can fix"
-	@echo "make slow     the tests marked slow"
+	@echo "make slow     the tests marked slow, but those that need Ray"
+	@echo "make ray      those that need Ray (installs the ray extra)"
 	@echo "make bench    the benchmark programs, one JSON line each"
 	@echo "make clean    remove the virtual environment and caches"
 
@@ -54,7 +55,11 @@ style: $(VENV)/.installed-dev
 	$(BIN)/ruff format $(CODE)
 
 slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -m slow --timeout 1800
+	$(BIN)/python -m pytest -q -m slow --timeout 1800 --ignore tests/engine/test_ray.py
+
+ray: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --editable ".[ray]"
+	$(BIN)/python -m pytest -q -m slow --timeout 1800 tests/engine/test_ray.py
 
 bench: $(VENV)/.installed-dev
 	@for program in import_time simulate latency pinned pass_at; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done

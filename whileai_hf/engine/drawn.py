@@ -34,7 +34,7 @@ class Drawn:
         until_saturation (`bool`, *optional*, defaults to `False`):
             End when the search has nothing more to find.
         slow (`bool`, *optional*, defaults to `False`):
-            Drawing waits for a model: it goes on beside the run, one window ahead.
+            Drawing waits for a model: it goes on beside the run, one window ahead, from the start.
         note (`Callable`, *optional*):
             Called with each task when it is opened.
     """
@@ -78,7 +78,17 @@ class Drawn:
         """Starts drawing beside the run, where that takes long."""
         self.refresh = refresh
         if self.slow:
-            threading.Thread(target=self._keep_drawing, name="whileai-drawing", daemon=True).start()
+            self._draw_beside()
+
+    def hurry(self) -> None:
+        """The agent waits, so there is time to draw meanwhile: from now on beside the run, one window ahead."""
+        with self._changed:
+            beside, self.slow = self.slow, True
+        if not beside:
+            self._draw_beside()
+
+    def _draw_beside(self) -> None:
+        threading.Thread(target=self._keep_drawing, name="whileai-drawing", daemon=True).start()
 
     def report(self) -> dict[str, Any]:
         """What the search has done, see [`Search.report`]."""

@@ -65,6 +65,7 @@ def start_playing(
     # More workers than rows would only cost their start.
     workers = min(config.concurrency, budget)
     if player.agent.is_async:
+        source.hurry()
         run_tasks(queue, play_async, deliver, workers, background_loop())
     else:
         run_threads(queue, play, deliver, workers)

@@ -403,3 +403,4 @@ class GroupQueue:
         start, self.start_more = self.start_more, None
         if start is not None:
             start()
+            self._source.hurry()

@@ -47,6 +47,9 @@ class TaskSource(Protocol):
     def start(self, refresh: Callable[[], None]) -> None:
         """Begins; `refresh` is called when a source that was waiting no longer is."""
 
+    def hurry(self) -> None:
+        """The agent waits: what can be done meanwhile need not be done when a task is wanted."""
+
     def close(self) -> None:
         """Makes no further task."""
 
@@ -107,6 +110,9 @@ class Listed:
 
     def start(self, refresh: Callable[[], None]) -> None:
         """Nothing to begin."""
+
+    def hurry(self) -> None:
+        """Nothing takes long."""
 
     def close(self) -> None:
         """Nothing to end."""

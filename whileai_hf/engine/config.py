@@ -32,7 +32,8 @@ class SimulationConfig:
     mode: str = field(
         default="explore",
         metadata={
-            "help": "explore: a new situation every row; sft: several phrasings; rl: repeats of an ask; adaptive: all",
+            "help": "explore: a new situation every row; sft: several phrasings; rl: repeats of an ask; adaptive: "
+            "a mix, led by what turns up",
             "choices": MODES,
         },
     )

@@ -65,11 +65,6 @@ class Topology:
         """Tasks a run of a known task set has: all that were asked for, or as many whole groups as the rows allow."""
         return self.rows // self.repeats if self.situations is None else self.situations * self.phrasings
 
-    @property
-    def asked(self) -> int | None:
-        """Rollouts of all the situations asked for, `None` without a limit on situations."""
-        return None if self.situations is None else self.situations * self.phrasings * self.repeats
-
     def __str__(self) -> str:
         phrasings = "1 phrasing" if self.phrasings == 1 else f"{self.phrasings} phrasings"
         each = f"{self.repeats} rollouts each" if self.repeats > 1 else "1 rollout each"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -256,6 +256,16 @@ def _encode_foreign(name: str, values: Sequence[Any], declared: Feature | None) 
         return feature, encode_column(_as_declared(values, feature), feature)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         raise DataError(f"column {name!r} cannot be stored in a Dataset: {error}") from error
+
+
+def replace_columns(table: pa.Table, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:
+    """A table with columns put in the place of those of the same name, or behind the others."""
+    for name, array in columns.items():
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, array)
+        else:
+            table = table.append_column(name, array)
+    return table
 
 
 def add_columns(dataset: Dataset, columns: dict[str, Any], features: dict[str, Feature] | None = None) -> Dataset:

@@ -25,6 +25,11 @@ PRIVILEGED_COLUMNS = ("privileged", "expected_calls")
 _MAX_DISTINCT = 4096
 
 
+def merged_markers(old: Sequence[Any], new: Sequence[dict[str, Any]]) -> list[dict[str, Any] | None]:
+    """Markers rows had and those they get; the new ones win, and none at all is `None`."""
+    return [_merged(before, after) or None for before, after in zip(old, new, strict=True)]
+
+
 def _merged(old: Any, new: dict[str, Any]) -> dict[str, Any]:
     return {**old, **new} if isinstance(old, dict) and old else new
 
@@ -79,7 +84,7 @@ def judgment_values(
             {**scrub(verdict.meta), **known} or None if verdict.meta else known or None for verdict in verdicts
         ],
         "failure_class": [verdict.failure_class for verdict in verdicts],
-        "markers": [_merged(old, verdict.markers) or None for old, verdict in zip(markers, verdicts, strict=True)],
+        "markers": merged_markers(markers, [verdict.markers for verdict in verdicts]),
         "lineage": _stamped(lineage, stamp),
     }
 
@@ -96,7 +101,7 @@ def _json_column(values: Sequence[Any]) -> pa.Array[Any]:
     return json_array(texts)
 
 
-def _marker_column(values: Sequence[dict[str, Any] | None]) -> pa.Array[Any]:
+def marker_column(values: Sequence[dict[str, Any] | None]) -> pa.Array[Any]:
     """JSON cells; judges give few distinct markers to many rows, and each distinct set is written once."""
     known: dict[tuple[tuple[str, float], ...], bytes] = {}
     texts: list[bytes | None] = []
@@ -122,7 +127,7 @@ def judgment_columns(values: dict[str, list[Any]]) -> dict[str, pa.Array[Any]]:
     arrays: dict[str, pa.Array[Any]] = {}
     for name, column in values.items():
         if name == "markers":
-            arrays[name] = _marker_column(column)
+            arrays[name] = marker_column(column)
         elif name in ("judge_meta", "lineage"):
             arrays[name] = _json_column(column)
         elif name in ("judge_name", "judge_status", "reward"):  # ours, so there is nothing to clean

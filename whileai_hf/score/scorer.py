@@ -18,6 +18,7 @@ from datasets.formatting.formatting import LazyBatch, LazyRow
 
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import RowView, canonical
+from whileai_hf.rows.columns import replace_columns
 from whileai_hf.rows.hashing import register_hash
 from whileai_hf.score.hashing import UnhashableError, fingerprint
 from whileai_hf.score.judging import Judge, judge_name, judge_rows
@@ -131,12 +132,7 @@ class Score:
         columns = judgment_columns(self.values(verdicts, view.column("markers"), view.column("lineage")))
         if not self.keep_privileged:
             table = table.drop_columns([name for name in PRIVILEGED_COLUMNS if name in table.column_names])
-        for name, array in columns.items():
-            if name in table.column_names:
-                table = table.set_column(table.column_names.index(name), name, array)
-            else:
-                table = table.append_column(name, array)
-        return table
+        return replace_columns(table, columns)
 
     def _judge_mapping(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         columns = {name: _plain_column(name, values) for name, values in batch.items()}

@@ -57,7 +57,11 @@ def played(calls=((CALLS[0]), CALLS[2], CALLS[0]), user=None, **task):
             session.hear(user)
             steps.append({"user": user})
     row = {**task, "steps": steps, "final_text": "Done.", "tools": SPEC.openai_tools(), "rollout_index": 0}
-    row |= {"faults_fired": session.fired, "state_digest": session.closing_digest(steps), "rollout_status": "ok"}
+    row |= {
+        "faults_fired": session.fired,
+        "state_digest": session.state_digest() if session.answered(steps) else None,
+        "rollout_status": "ok",
+    }
     return canonical(row)
 
 
@@ -171,7 +175,7 @@ def test_rows_that_cannot_be_replayed_are_named_with_the_reason():
 def test_an_agent_with_its_own_world_leaves_no_digest():
     session = Session(SPEC.tools, execute=lambda name, arguments: {"status": "ok", "data": 1})
     steps = [{"tool": "get_order", "arguments": ORDER, "result": session.call("get_order", ORDER)}]
-    assert session.closing_digest(steps) is None
+    assert not session.answered(steps)
     assert reasons({**played(), "steps": steps, "state_digest": None})
 
 
@@ -179,9 +183,9 @@ def test_steps_are_this_worlds_only_if_all_of_them_are():
     session = Session.of_task(SPEC.tools, {"prompt": "Refund ORD-7"})
     steps = [{"tool": name, "arguments": given, "result": session.call(name, given)} for name, given in CALLS[:3]]
     spoken = [{"text": "One moment."}, *steps, {"tool": "get_order", "arguments": "{", "malformed": True}]
-    assert session.closing_digest(spoken) == session.state_digest()
+    assert session.answered(spoken)
     for others in (steps[:2], [*steps, steps[0]], steps[::-1], [*steps[:2], {**steps[2], "result": {"status": "ok"}}]):
-        assert session.closing_digest(others) is None
+        assert not session.answered(others)
 
 
 def test_makers_hints_ride_in_the_lineage():

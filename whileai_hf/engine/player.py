@@ -209,6 +209,8 @@ class Player:
         status, error = failure or ("ok", None)
         fired = rollout.session.fired
         signature = behavior_signature(played.steps, played.final_text, task["prompt"]) if error is None else None
+        # What happened in another world is not known here: absent, which is not the same as nothing.
+        own = error is None and rollout.session.answered(played.steps)
         row.update({name: extra.pop(name) for name in _COLUMNS if name in extra})
         row.update(
             messages=[*self._system, *played.messages],
@@ -220,7 +222,8 @@ class Player:
             error=error,
             faults_fired=fired,
             seed=rollout.seed,
-            state_digest=rollout.session.closing_digest(played.steps) if error is None else None,
+            state_digest=rollout.session.state_digest() if own else None,
+            state_changes=rollout.session.state_changes() if own else None,
             seeded=seeded,
             behavior_signature=signature,
             group_planned_k=group.k,

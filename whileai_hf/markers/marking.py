@@ -39,7 +39,7 @@ class Mark:
     Args:
         measure (`Callable`):
             Row to `(markers, flags)`: numbers by name, 1.0 the good outcome, and evidence for the column `trace_flags`
-            (`None` for a family without any). What cannot be measured on a row is left out. It must not change the row.
+            (`None` for a family without any). What cannot be measured on a row is left out. It must not change it.
         columns (`Sequence[str]`):
             The columns it reads; no others are decoded.
 

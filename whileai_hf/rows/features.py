@@ -90,6 +90,7 @@ def rollout_features() -> Features:
             "sim_reasons": List(_string()),
             "ended_by": _string(),
             "state_digest": _string(),
+            "state_changes": List(Json()),
             "script": List(Json()),
             "twin_of": _string(),
             "seeded": List(_string()),

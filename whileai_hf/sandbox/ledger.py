@@ -93,6 +93,17 @@ class Records:
         self.meet(key, shape, data)
         return data
 
+    def initial(self, key: Key, identifier: Any) -> dict[str, Any]:
+        """A record as the rollout found it, in the condition the situation says it is in; not to be changed."""
+        base = self.state.shown.get(key)
+        if base is None:
+            base = self.untouched(key[0], identifier)
+        _, item = self._reader(key[0])
+        condition = self.knowledge.condition(item, identifier, main=True) if item is not None else None
+        if condition == ACTED_ON:
+            return {**base, **self.acted(key)}
+        return {**base, "status": self._half_done()} if condition == PARTIAL else base
+
     def acted(self, key: Key) -> dict[str, Any]:
         """The traces of what has already been done to a record when the situation says something was."""
         profile = self.last_action(key[0])

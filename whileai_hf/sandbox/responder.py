@@ -79,6 +79,7 @@ class Responder:
         """Make the changes of a call and enter it into the ledger."""
         for change in changes:
             self.records.state.apply(change)
+            self.records.state.writers[change.key] = profile.name
         # The reply may share parts of the arguments, and the reply is the caller's to change.
         self.records.writes.append({"tool": profile.name, "arguments": clone(arguments), "call": count})
 

@@ -14,6 +14,7 @@ from whileai_hf.sandbox.disturbed import Call, Disturbed
 from whileai_hf.sandbox.faults import validate_faults
 from whileai_hf.sandbox.knowledge import UNSPECIFIED, WORLD_STATES, Premise
 from whileai_hf.sandbox.ledger import Records
+from whileai_hf.sandbox.remains import changes_left
 from whileai_hf.sandbox.responder import Responder
 from whileai_hf.sandbox.state import clone, key_of
 from whileai_hf.sandbox.toolset import Toolset, toolset_of
@@ -242,9 +243,27 @@ class Session:
             for step, (tool, reply) in zip(made, mine, strict=True)
         )
 
-    def closing_digest(self, steps: Sequence[Mapping[str, Any]]) -> str | None:
-        """The digest a finished rollout is checked against; `None` when its steps are not this world's."""
-        return self.state_digest() if self.answered(steps) else None
+    def state_changes(self) -> list[dict[str, Any]]:
+        """
+        The records this rollout left other than it found them.
+
+        Returns:
+            `list[dict]`: `{"entity", "id", "change", "before", "after", "tool"}`, see [`changes_left`].
+
+        Examples:
+        ```python
+        >>> from whileai_hf.sandbox import Session
+        >>> tools = [{"name": "cancel_order", "parameters": {"type": "object", "properties": {
+        ...     "order_id": {"type": "string"}}, "required": ["order_id"]}}]
+        >>> session = Session(tools, prompt="Please cancel ORD-7.")
+        >>> _ = session.call("cancel_order", {"order_id": "ORD-7"})
+        >>> [(change["id"], change["change"], change["after"]) for change in session.state_changes()]
+        [('ORD-7', 'updated', {'status': 'cancelled'})]
+
+        ```
+        """
+        with self._lock:
+            return changes_left(self._records)
 
     def hear(self, text: str) -> None:
         """

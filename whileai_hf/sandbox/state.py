@@ -74,12 +74,16 @@ class State:
         self.known: set[Key] = set()
         # The ids of updated records as they were given; keys are case-folded.
         self.updated: dict[Key, Any] = {}
+        # The tool that wrote a record last.
+        self.writers: dict[Key, str] = {}
 
     def apply(self, change: Change) -> None:
         """Make a write happen."""
         key = change.key
         if change.gone:
             self.gone.add(key)
+            if key not in self.created:
+                self.updated.setdefault(key, change.identifier)
             self.fields.pop(key, None)
             self.created.pop(key, None)
             return

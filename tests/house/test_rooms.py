@@ -13,6 +13,7 @@ import whileai_hf
 PACKAGE = Path(whileai_hf.__file__).parent
 ORDER = [
     "errors",
+    "knobs",
     "stats",
     "plots",
     "store",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from typing import Any, SupportsIndex, TypedDict
 
 from whileai_hf.engine.checks import check_config
 from whileai_hf.engine.topology import MODES, REPEAT_POLICIES, Topology, resolve
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.knobs import overlay
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,34 +216,14 @@ class SimulationKnobs(TypedDict, total=False):
 
 
 def make_config(config: SimulationConfig | None, knobs: SimulationKnobs) -> SimulationConfig:
-    """
-    A config with keywords laid over it.
-
-    Args:
-        config ([`SimulationConfig`], *optional*):
-            The base.
-        knobs (`dict`):
-            Fields to replace.
-
-    Raises:
-        [`ConfigurationError`]: An unknown knob; the message names the nearest known one.
-    """
-    if config is not None and not isinstance(config, SimulationConfig):
-        raise ConfigurationError(
-            f"config is a {type(config).__name__}; pass a SimulationConfig, or its fields as keywords"
-        )
-    known = [knob.name for knob in dataclasses.fields(SimulationConfig)]
-    for name in knobs:
-        if name not in known:
-            raise ConfigurationError(f"unknown knob {name!r}; {_hint(name, known)}")
-    return dataclasses.replace(config or SimulationConfig(), **knobs)
+    """A config with keywords laid over it, see [`overlay`]."""
+    return overlay(SimulationConfig, config, knobs, _elsewhere)
 
 
-def _hint(name: str, known: list[str]) -> str:
+def _elsewhere(name: str) -> str | None:
     if name in _OF_MODELS:
         return f"it belongs to a model: agent=as_model('openai:<model>', {name}=...)"
-    near = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
-    return f"did you mean {near!r}?" if near else f"the knobs are {', '.join(known)}"
+    return f"did you mean {_ELSEWHERE[name]!r}?" if name in _ELSEWHERE else None
 
 
 def resolve_topology(config: SimulationConfig | None = None, **knobs: Any) -> Topology:

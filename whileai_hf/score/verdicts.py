@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,44 @@ class JudgeStatus(StrEnum):
     """The judge raised; `judge_meta["error"]` holds the type and the first line of the message."""
     TIMEOUT = "timeout"
     """No answer within the time given to a row, or the judge raised `TimeoutError`."""
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A judge that says what it is called."""
+
+    name: str
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A judge that says what it is made of."""
+
+    def provenance(self) -> dict[str, Any]:
+        """What every verdict of this judge has in common: `model`, `prompt_hash`, `temperature`, `version`, ..."""
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A judge that says which columns it reads."""
+
+    def columns(self) -> Sequence[str] | None:
+        """Names of the columns, `None` for all of them."""
+
+
+@runtime_checkable
+class Paced(Protocol):
+    """A judge that says how many rows it likes to see at the same time."""
+
+    concurrency: int
+
+
+@runtime_checkable
+class GroupJudge(Protocol):
+    """A judge of all rollouts of one ask together."""
+
+    async def judge_group(self, rows: Sequence[dict[str, Any]]) -> Sequence[Any]:
+        """One answer of the judge contract for each of the rows, in their order."""
 
 
 @dataclass(slots=True)

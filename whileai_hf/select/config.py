@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import field
@@ -99,25 +98,3 @@ class SelectionKnobs(TypedDict, total=False):
     select: str
     min_reward: float
     seed: int
-
-
-def make_config(config: SelectionConfig | None, knobs: SelectionKnobs) -> SelectionConfig:
-    """
-    A config with keywords laid over it.
-
-    Args:
-        config ([`SelectionConfig`], *optional*):
-            The base.
-        knobs (`dict`):
-            Fields to replace.
-
-    Raises:
-        [`ConfigurationError`]: An unknown knob; the message names the nearest known one.
-    """
-    known = [knob.name for knob in dataclasses.fields(SelectionConfig)]
-    for name in knobs:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            hint = f"did you mean {near[0]!r}?" if near else f"the knobs are {', '.join(known)}"
-            raise ConfigurationError(f"unknown knob {name!r}; {hint}")
-    return dataclasses.replace(config or SelectionConfig(), **knobs)

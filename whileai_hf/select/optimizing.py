@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 from datasets import Dataset, Json, Value
 
+from whileai_hf.knobs import overlay
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.rows import RowView, add_columns, select_rows, to_dataset, view
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import stamp_column
-from whileai_hf.select.config import SelectionConfig, SelectionKnobs, make_config
+from whileai_hf.select.config import SelectionConfig, SelectionKnobs
 from whileai_hf.select.pool import open_pool
 from whileai_hf.select.report import SelectionReport
 from whileai_hf.select.rl import group_columns, select_groups
@@ -67,7 +68,7 @@ def optimize(
 
     ```
     """
-    knob = make_config(config, knobs)
+    knob = overlay(SelectionConfig, config, knobs)
     pool = open_pool(view(data))
     groups = select_groups(pool, knob) if knob.mode == "rl" else None
     rows = select_completions(pool, knob) if groups is None else groups.rows

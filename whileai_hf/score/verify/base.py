@@ -44,6 +44,8 @@ class Verifier(ABC):
     name: str = "verifier"
     needs_gold: bool = True
     """Whether a row without a gold answer is left unjudged."""
+    concurrency: int = 1
+    """Rows checked at the same time unless told otherwise: a program computes and never waits."""
 
     def __init__(self, *, field: str | None = None, name: str | None = None) -> None:
         if field is not None and not (isinstance(field, str) and field.strip()):
@@ -98,6 +100,10 @@ class Verifier(ABC):
         if isinstance(result, Mapping):
             return dict(result)
         return {"reward": float(result) if isinstance(result, bool) else result}
+
+    def provenance(self) -> dict[str, Any]:
+        """What every verdict of this verifier has in common."""
+        return {"verifier": type(self).__name__}
 
     def columns(self) -> Sequence[str] | None:
         """The row columns the verifier may read, so that nothing else is decoded; `None` for all."""

@@ -1,8 +1,10 @@
 """Simulate, grade, measure and select tool-using agent rollouts as plain `datasets.Dataset` objects.
 
 The names below are those a person needs to walk the loop once; everything else is reached through its room
-(`wai.measure`, `wai.score.verify`, ...). All of them load on first use: importing this package imports none of
-datasets, numpy or torch. To add a name, add it to `_EXPORTS` and to the `TYPE_CHECKING` block, both sorted by room.
+(`wai.measure`, `wai.score.verify`, ...). A second table holds names that work here as well, because that is where
+people look for them, and stay out of `__all__` so that completion shows the loop. All of them load on first use:
+importing this package imports none of datasets, numpy or torch. To add a name, add it to `_EXPORTS` (or `_ALSO`) and
+to the `TYPE_CHECKING` block, all sorted by room.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # what type checkers take for true; importing typing would cost more than the rest of this file
 if TYPE_CHECKING:
-    from whileai_hf import (  # noqa: F401 (the rooms, for type checkers)
+    from whileai_hf import (
         actors,
         cli,
         engine,
         errors,
         export,
+        knobs,
+        markers,
         measure,
         rows,
         sandbox,
@@ -30,11 +34,17 @@ if TYPE_CHECKING:
     )
     from whileai_hf.actors import ScriptedModel, seeded_agent
     from whileai_hf.actors.models import as_model, local_model
+    from whileai_hf.actors.signature import behavior_signature
     from whileai_hf.engine import Rollout, SimulationConfig, resolve_topology, run_report, simulate
     from whileai_hf.engine.recommending import recommend
     from whileai_hf.engine.replay import replay
     from whileai_hf.errors import ConfigurationError, DataError, WhileaiError
     from whileai_hf.export import to_trl
+    from whileai_hf.markers.constitution import constitution_judge, load_spec, stamp_spec
+    from whileai_hf.markers.grounding import grounding_report, mark_grounding, ungrounded_arguments
+    from whileai_hf.markers.leak import leak_report
+    from whileai_hf.markers.style import refusal_report, style_markers, style_report
+    from whileai_hf.markers.trajectory import trace_flag_report, trace_markers
     from whileai_hf.measure import group_signal, pass_at
     from whileai_hf.measure.users import user_report
     from whileai_hf.rows import open_rows, task_key
@@ -42,7 +52,14 @@ if TYPE_CHECKING:
     from whileai_hf.rows.validation import validate
     from whileai_hf.sandbox import current_rollout, world
     from whileai_hf.scenarios import coverage, situations
-    from whileai_hf.score import Score, failed_traces, grade, grade_report, passes, run_judge, verify
+    from whileai_hf.score import Score, evaluate, failed_traces, grade, grade_report, passes, run_judge, verify
+    from whileai_hf.score.checking import check_reward
+    from whileai_hf.score.conduct import conduct_grade, expected_outcome, no_collateral, outcome_check, task_checklist
+    from whileai_hf.score.judges import Judge, Panel
+    from whileai_hf.score.pairs import groupwise_judge, judge_pairs, pairwise_judge
+    from whileai_hf.score.reward_models import reward_model
+    from whileai_hf.score.rubrics import attach_rubric, rubric_judge, rubric_of, write_rubrics
+    from whileai_hf.score.verify.reward import as_reward
     from whileai_hf.select import optimize
     from whileai_hf.spec import AgentSpec, Tool
 
@@ -55,6 +72,8 @@ _ROOMS = (
     "engine",
     "errors",
     "export",
+    "knobs",
+    "markers",
     "measure",
     "rows",
     "sandbox",
@@ -96,24 +115,60 @@ _EXPORTS = {
     "coverage": "whileai_hf.scenarios:coverage",
     "situations": "whileai_hf.scenarios:situations",
     "Score": "whileai_hf.score:Score",
+    "evaluate": "whileai_hf.score:evaluate",
     "failed_traces": "whileai_hf.score:failed_traces",
     "grade": "whileai_hf.score:grade",
     "grade_report": "whileai_hf.score:grade_report",
     "passes": "whileai_hf.score:passes",
     "run_judge": "whileai_hf.score:run_judge",
+    "check_reward": "whileai_hf.score.checking:check_reward",
+    "Judge": "whileai_hf.score.judges:Judge",
     "verify": "whileai_hf.score.verify:",
     "optimize": "whileai_hf.select:optimize",
     "AgentSpec": "whileai_hf.spec:AgentSpec",
     "Tool": "whileai_hf.spec:Tool",
 }
 
+# the same for names outside `__all__`
+_ALSO = {
+    "behavior_signature": "whileai_hf.actors.signature:behavior_signature",
+    "constitution_judge": "whileai_hf.markers.constitution:constitution_judge",
+    "load_spec": "whileai_hf.markers.constitution:load_spec",
+    "stamp_spec": "whileai_hf.markers.constitution:stamp_spec",
+    "grounding_report": "whileai_hf.markers.grounding:grounding_report",
+    "mark_grounding": "whileai_hf.markers.grounding:mark_grounding",
+    "ungrounded_arguments": "whileai_hf.markers.grounding:ungrounded_arguments",
+    "leak_report": "whileai_hf.markers.leak:leak_report",
+    "refusal_report": "whileai_hf.markers.style:refusal_report",
+    "style_markers": "whileai_hf.markers.style:style_markers",
+    "style_report": "whileai_hf.markers.style:style_report",
+    "trace_flag_report": "whileai_hf.markers.trajectory:trace_flag_report",
+    "trace_markers": "whileai_hf.markers.trajectory:trace_markers",
+    "conduct_grade": "whileai_hf.score.conduct:conduct_grade",
+    "expected_outcome": "whileai_hf.score.conduct:expected_outcome",
+    "no_collateral": "whileai_hf.score.conduct:no_collateral",
+    "outcome_check": "whileai_hf.score.conduct:outcome_check",
+    "task_checklist": "whileai_hf.score.conduct:task_checklist",
+    "Panel": "whileai_hf.score.judges:Panel",
+    "groupwise_judge": "whileai_hf.score.pairs:groupwise_judge",
+    "judge_pairs": "whileai_hf.score.pairs:judge_pairs",
+    "pairwise_judge": "whileai_hf.score.pairs:pairwise_judge",
+    "reward_model": "whileai_hf.score.reward_models:reward_model",
+    "attach_rubric": "whileai_hf.score.rubrics:attach_rubric",
+    "rubric_judge": "whileai_hf.score.rubrics:rubric_judge",
+    "rubric_of": "whileai_hf.score.rubrics:rubric_of",
+    "write_rubrics": "whileai_hf.score.rubrics:write_rubrics",
+    "as_reward": "whileai_hf.score.verify.reward:as_reward",
+}
+
 
 def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
-    if name not in _EXPORTS:
+    place = _EXPORTS.get(name) or _ALSO.get(name)
+    if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; see dir({__name__})")
-    module, _, attribute = _EXPORTS[name].partition(":")
+    module, _, attribute = place.partition(":")
     value = getattr(import_module(module), attribute) if attribute else import_module(module)
     globals()[name] = value
     return value
@@ -127,6 +182,7 @@ __all__ = [
     "AgentSpec",
     "ConfigurationError",
     "DataError",
+    "Judge",
     "Rollout",
     "Score",
     "ScriptedModel",
@@ -135,8 +191,10 @@ __all__ = [
     "WhileaiError",
     "__version__",
     "as_model",
+    "check_reward",
     "coverage",
     "current_rollout",
+    "evaluate",
     "failed_traces",
     "from_row",
     "grade",

@@ -99,7 +99,8 @@ def test_export_writes_the_training_file(run, workdir, graded, format, column):
         (["simulate", "--spec", "desk", "--agent", "agent"], "expected MODULE:ATTR"),
         (["simulate", "--spec", "desk", "--budget", "0"], "budget=0"),
         (["measure", "no/such/file.jsonl"], "no/such/file.jsonl"),
-        (["grade", "graded.jsonl"], "one of --judge"),
+        (["grade", "graded.jsonl", "--judge", "a:b", "--verify", "numeric"], "name two judges"),
+        (["grade", "graded.jsonl", "--use-privileged"], "use_privileged"),
         (["grade", "graded.jsonl", "--judge", "nowhere.py:judge"], "no such file"),
         (["grade", "graded.jsonl", "--judge", "json.py:judge"], "another module is called 'json'"),
         (["grade", "graded.jsonl", "--verify", "exact"], "expected one of"),
@@ -136,3 +137,9 @@ def test_nothing_left_is_a_failure_and_the_old_file_is_not_passed_off_as_the_res
     assert "was not written" in capsys.readouterr().err
     assert main(["measure", str(rows), "--fail-under", "80"]) == 2
     assert "from 0 to 1" in capsys.readouterr().err
+
+
+def test_grading_without_a_judge_grades_the_floor(run, graded):
+    status, out, err = run("grade", "graded.jsonl")
+    assert status == 0, err
+    assert "judged by conduct_grade" in out and "only the conduct floor" in out

@@ -65,12 +65,15 @@ def test_every_name_loads():
     for name in wai.__all__:
         assert getattr(wai, name) is getattr(wai, name)
     assert set(wai.__all__) <= set(dir(wai))
+    assert not set(wai._ALSO) & {*wai._EXPORTS, *wai._ROOMS}
+    for name in wai._ALSO:
+        assert callable(getattr(wai, name))
 
 
 def test_type_checkers_see_the_same_names():
     source = Path(wai.__file__).read_text(encoding="utf-8")
     block = source[source.index("if TYPE_CHECKING:") : source.index("__version__ =")]
-    assert set(wai._EXPORTS) <= set(re.findall(r"\w+", block))
+    assert {*wai._EXPORTS, *wai._ALSO} <= set(re.findall(r"\w+", block))
     rooms = block[block.index("(") : block.index(")\n    from")]
     assert set(wai._ROOMS) <= set(re.findall(r"\w+", rooms))
 
@@ -89,7 +92,7 @@ def test_functions_stay_functions():
     for module in pkgutil.walk_packages(wai.__path__, "whileai_hf."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    for name in wai.__all__:
+    for name in (*wai.__all__, *wai._ALSO):
         value = getattr(wai, name)
         assert isinstance(value, ModuleType) == (name in MODULES_BY_NAME), name
     for room in wai._ROOMS:

@@ -149,9 +149,24 @@ def test_provenance_rides_on_every_row() -> None:
 def test_a_second_judgement_replaces_the_first() -> None:
     data = grade(rollouts(2), lambda row: {"reward": 0, "reason": "bad", "failure_class": "x", "k": 1})
     judged = plain(data.map(Score(lambda row: 1), batched=True))
-    assert [(r["reward"], r["reason"], r["failure_class"], r["judge_meta"]) for r in judged] == [
-        (1.0, None, None, None)
-    ] * 2
+    assert [(r["reward"], r["reason"], r["failure_class"]) for r in judged] == [(1.0, None, None)] * 2
+    assert all("k" not in row["judge_meta"] for row in judged)
+
+
+def test_rows_say_which_edition_of_a_judge_spoke() -> None:
+    def edition(value: int) -> Any:
+        return grade(rollouts(1), eval(f"lambda row: {value}"))[0]["judge_meta"]["code"]
+
+    assert edition(0) == edition(0) != edition(1)
+    counted: list[int] = []
+
+    def counts(row: dict[str, Any]) -> int:
+        counted.append(1)
+        return len(counted) % 2
+
+    metas = [grade(rollouts(2), counts)["judge_meta"][:] for _ in range(2)]
+    assert metas[0] == metas[1]
+    assert grade(rollouts(1), ExactMatch(), name="x")[0]["judge_meta"] == {"verifier": "ExactMatch"}
 
 
 def test_a_judge_that_adds_keys_to_its_row_changes_nothing_else() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.stats import bootstrap_mixture, fit_mixture
+from whileai_hf.stats.mixture import bootstrap_mixture, fit_mixture
 
 
 RATES = np.array([0.0, 0.05, 0.5, 0.95, 1.0])

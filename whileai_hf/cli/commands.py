@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from datasets import Dataset
@@ -16,6 +17,7 @@ from whileai_hf.errors import ConfigurationError
 from whileai_hf.export import export_report
 from whileai_hf.rows import Report, open_rows
 from whileai_hf.score import verify
+from whileai_hf.score.checking import check_reward as check_rewards
 from whileai_hf.select import SelectionConfig
 
 
@@ -23,8 +25,17 @@ from whileai_hf.select import SelectionConfig
 _MODEL_FORMS = ("https://", *(form.partition("<")[0] for form in FORMS))
 # Where the rows of `simulate` go without --output.
 _ROLLOUTS = "rollouts.jsonl"
-# What --verify names; `regex` takes its pattern after a colon.
-_VERIFIERS = ("exact_match", "includes", "json_valid", "regex:PATTERN")
+# What `--verify` names: verifiers that compare with a gold answer, which `--field` says where to find.
+_WITH_GOLD: dict[str, Callable[..., Any]] = {
+    "exact_match": verify.ExactMatch,
+    "includes": verify.Includes,
+    "math_equal": verify.MathEqual,
+    "multiple_choice": verify.MultipleChoice,
+    "numeric": verify.Numeric,
+    "tool_calls": verify.ToolCalls,
+}
+# `regex` takes its pattern after a colon.
+VERIFIERS = (*_WITH_GOLD, "json_valid", "regex:PATTERN")
 
 
 def _agent(name: str, spec: wai.AgentSpec) -> Any:
@@ -61,26 +72,51 @@ def grade(args: argparse.Namespace) -> int:
     """`whileai-hf grade`: a verdict on every row."""
     check_output(args.output)
     graded = wai.grade(
-        args.data, judge=_judge(args), tasks=args.tasks, timeout=args.timeout, concurrency=args.concurrency
+        args.data,
+        _judge(args),
+        rubric=args.rubric,
+        tasks=args.tasks,
+        scale=None if args.scale is None else tuple(args.scale),
+        use_privileged=args.use_privileged,
+        timeout=args.timeout,
+        concurrency=args.concurrency,
     )
     return _show(args, wai.grade_report(graded), graded)
 
 
 def _judge(args: argparse.Namespace) -> Any:
-    if (args.judge is None) == (args.verify is None):
-        raise ConfigurationError(f"grade needs one of --judge MODULE:ATTR and --verify ({', '.join(_VERIFIERS)})")
-    if args.judge is not None:
-        return load_object(args.judge, "--judge")
+    """What `--judge` or `--verify` names; without either the rubric decides, or the floor is graded."""
+    if args.judge is not None and args.verify is not None:
+        raise ConfigurationError("--judge and --verify name two judges; pass one of them")
+    if args.verify is None:
+        is_model = args.judge is not None and args.judge.startswith(_MODEL_FORMS)
+        return args.judge if args.judge is None or is_model else load_object(args.judge, "--judge")
     name, _, pattern = args.verify.partition(":")
-    if name == "exact_match":
-        return verify.ExactMatch(field=args.field)
-    if name == "includes":
-        return verify.Includes(field=args.field)
+    if name in _WITH_GOLD and not pattern:
+        return _WITH_GOLD[name](field=args.field)
     if name == "json_valid":
         return verify.JSONValid()
     if name == "regex" and pattern:
         return verify.Regex(pattern)
-    raise ConfigurationError(f"--verify {args.verify}: expected one of {', '.join(_VERIFIERS)}")
+    raise ConfigurationError(f"--verify {args.verify}: expected one of {', '.join(VERIFIERS)}")
+
+
+def check_reward(args: argparse.Namespace) -> int:
+    """`whileai-hf check-reward`: what rewards pay for; exits 1 when a finding is an error."""
+    named = [load_object(name, "check-reward") for name in args.reward_funcs]
+    functions = [item for value in named for item in (value if isinstance(value, list | tuple) else [value])]
+    report = check_rewards(
+        functions,
+        args.data,
+        n=args.n,
+        threshold=args.threshold,
+        weights=args.weights,
+        gold=args.gold,
+        tools=None if args.spec is None else wai.AgentSpec.load(args.spec),
+        seed=args.seed,
+    )
+    _show(args, report, rows=None)
+    return 0 if report.ok else 1
 
 
 def measure(args: argparse.Namespace) -> int:

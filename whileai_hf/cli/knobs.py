@@ -108,5 +108,5 @@ def apply_yaml(parser: argparse.ArgumentParser, path: str) -> None:
     defaults = {str(key).replace("-", "_"): value for key, value in values.items()}
     for action in flags:
         if not action.option_strings and action.dest in defaults:
-            action.nargs = "?"  # a positional the file already names need not be typed
+            action.nargs = "*" if action.nargs == "+" else "?"  # a positional the file already names need not be typed
     parser.set_defaults(**defaults)

@@ -26,13 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             The arguments without the program's name; those of the process when left out.
 
     Returns:
-        `int`: The exit status: 0, 1 for a gate that failed (`measure --fail-under`) or a result without rows, 2 for
-            wrong input.
+        `int`: The exit status: 0, 1 for a gate that failed (`measure --fail-under`, an error found by
+            `check-reward`) or a result without rows, 2 for wrong input.
     """
     try:
         args = parse(build_parser(), list(sys.argv[1:] if argv is None else argv))
         module = importlib.import_module("whileai_hf.cli." + ("demo" if args.command == "demo" else "commands"))
-        return int(getattr(module, args.command)(args))
+        return int(getattr(module, args.command.replace("-", "_"))(args))
     except WhileaiError as error:
         print(f"whileai-hf: {error}", file=sys.stderr)
         return USAGE_ERROR

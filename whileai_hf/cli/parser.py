@@ -38,15 +38,45 @@ def build_parser() -> argparse.ArgumentParser:
 
     grade = _command(commands, "grade", "write a verdict on every row")
     grade.add_argument("data", help=_DATA_HELP)
-    grade.add_argument("--judge", metavar="MODULE:ATTR", help="any callable: row -> number, bool or dict")
     grade.add_argument(
-        "--verify", metavar="NAME", help="a built-in verifier: exact_match, includes, json_valid or regex:PATTERN"
+        "--judge",
+        metavar="JUDGE",
+        help="MODULE:ATTR, any callable: row -> number, bool or dict; or a model that judges by the rubric, such as "
+        "openai:<model>; without judge, verifier and rubric the conduct floor is graded",
     )
-    grade.add_argument("--field", help="column with the expected answer, for exact_match and includes")
+    grade.add_argument(
+        "--verify",
+        metavar="NAME",
+        help="a built-in verifier: exact_match, includes, math_equal, multiple_choice, numeric, tool_calls, "
+        "json_valid or regex:PATTERN",
+    )
+    grade.add_argument("--field", help="column with the expected answer, for verifiers that compare")
+    grade.add_argument(
+        "--rubric", metavar="TEXT", help="what a judge model goes by: a text, or the path of a .md file"
+    )
+    grade.add_argument("--scale", type=float, nargs=2, metavar=("LO", "HI"), help="the judge rates on this scale")
+    grade.add_argument(
+        "--use-privileged", action="store_true", help="the judge model also reads the task's privileged block"
+    )
     grade.add_argument("--tasks", metavar="DATA", help="task rows with the references, where the run store has none")
     grade.add_argument("--timeout", type=float, help="seconds a verdict may take")
     grade.add_argument("--concurrency", type=int, help="judge calls in flight (default: 8, for a verifier 1)")
     grade.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+
+    check = _command(commands, "check-reward", "ask reward functions what they pay for, before any training")
+    check.add_argument(
+        "reward_funcs",
+        nargs="+",
+        metavar="MODULE:ATTR",
+        help="reward functions of a trainer, judges, or lists of them; FILE.py:ATTR works, too",
+    )
+    check.add_argument("--data", metavar="DATA", help="what will be trained on (default: generic asks); " + _DATA_HELP)
+    check.add_argument("--spec", metavar="PATH", help="folder or file with the tools of tasks that carry none")
+    check.add_argument("--gold", metavar="COLUMN", help="where the right answer is, as a dotted path into the row")
+    check.add_argument("--n", type=int, default=8, help="tasks every reply is tried on (default: 8)")
+    check.add_argument("--threshold", type=float, help="reward from which a reply counts as paid")
+    check.add_argument("--weights", type=float, nargs="+", metavar="W", help="the trainer's reward_weights")
+    check.add_argument("--seed", type=int, default=0, help="seed of the choice of tasks (default: 0)")
 
     measure = _command(commands, "measure", "pass@1, pass@k and pass^k with their intervals")
     measure.add_argument("data", help=_DATA_HELP)

@@ -7,15 +7,14 @@ agent has answered. A group's next step waits for the verdicts on all its rows.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
+from collections.abc import Mapping
 from queue import SimpleQueue
 from typing import Any
 
 import orjson
 
 from whileai_hf.actors import background_loop
-from whileai_hf.actors.loop import wait_for
 from whileai_hf.engine.groups import Group
 from whileai_hf.engine.player import LATE_COLUMNS, PlayedRow
 from whileai_hf.engine.queue import GroupQueue
@@ -33,6 +32,15 @@ _JUDGED = ("reward", "reason", "judge_name", "judge_status", "judge_meta", "fail
 _LATE = dict.fromkeys(LATE_COLUMNS)
 
 
+def hidden_of(task: Mapping[str, Any], rubric: str | None) -> dict[str, Any]:
+    """What only a judge may see of a task; the agent's rubric where the task has none of its own."""
+    hidden = {name: task[name] for name in PRIVILEGED_COLUMNS if task.get(name) is not None}
+    if rubric:
+        privileged = hidden.get("privileged")
+        hidden["privileged"] = {"rubric": rubric, **(privileged if isinstance(privileged, Mapping) else {})}
+    return hidden
+
+
 class Grader:
     """
     Judges rows on their way to the queue.
@@ -43,19 +51,22 @@ class Grader:
         queue ([`GroupQueue`]):
             Where judged rows go.
         concurrency (`int`):
-            Rows judged at the same time; a verifier never waits, so it gets one worker.
+            Rows judged at the same time; a verifier never waits, so it gets what it asks for.
+        rubric (`str`, *optional*):
+            The agent's rubric, for tasks that bring none.
     """
 
-    def __init__(self, score: Score, queue: GroupQueue, concurrency: int) -> None:
+    def __init__(self, score: Score, queue: GroupQueue, concurrency: int, rubric: str | None = None) -> None:
         self._score = score
+        self._rubric = rubric
         self._queue = queue
         self._rows: SimpleQueue[tuple[Group, PlayedRow] | None] = SimpleQueue()
         self._closed = False
         self._async = is_async(score.judge)
         self._free = asyncio.Semaphore(concurrency)
-        self._width = 0 if self._async else max(default_concurrency(score.judge), concurrency)
-        if isinstance(score.judge, Verifier):
-            self._width = 1
+        own = default_concurrency(score.judge)
+        # A verifier never waits, so more workers than it asks for would only cost.
+        self._width = 0 if self._async else own if isinstance(score.judge, Verifier) else max(own, concurrency)
         for index in range(self._width):
             threading.Thread(target=self._work, name=f"whileai-grader-{index}", daemon=True).start()
 
@@ -75,9 +86,15 @@ class Grader:
             while (found := self._rows.get()) is not None:
                 if not self._closed:
                     group, row = found
-                    self._finish(group, row, judge_row(self._ask, self._seen(row)))
+                    self._finish(group, row, self._verdict(self._seen(row)))
         except BaseException as error:  # never the judge's own error: `judge_row` makes that a verdict
             self._queue.fail(error)
+
+    def _verdict(self, row: dict[str, Any]) -> Verdict:
+        try:
+            return judge_row(self._score.judge, row)
+        except ModelStopError as error:
+            return self._stopped(error)
 
     async def _judge(self, group: Group, row: PlayedRow) -> None:
         try:
@@ -89,30 +106,20 @@ class Grader:
 
     async def _awaited(self, row: dict[str, Any]) -> Verdict:
         try:
-            return await judge_row_async(self._ask_async, row)
+            return await judge_row_async(self._score.judge, row)
+        except ModelStopError as error:
+            return self._stopped(error)
         except asyncio.CancelledError as error:  # a call of the judge's own client: nobody cancels this one
             return failed(error)
 
-    def _ask(self, row: dict[str, Any]) -> Any:
-        """The judge. That its model answers no further call ends the run: no decision would be worth anything."""
-        try:
-            raw = self._score.judge(row)
-            return wait_for(raw) if inspect.isawaitable(raw) else raw
-        except ModelStopError as error:
-            self._queue.halt(error)
-            raise
-
-    async def _ask_async(self, row: dict[str, Any]) -> Any:
-        try:
-            return await self._score.judge(row)
-        except ModelStopError as error:
-            self._queue.halt(error)
-            raise
+    def _stopped(self, error: ModelStopError) -> Verdict:
+        """That its model answers no further call ends the run: no decision would be worth anything."""
+        self._queue.halt(error)
+        return failed(error)
 
     def _seen(self, row: PlayedRow) -> dict[str, Any]:
         """The row as `grade` shows it to a judge, with what only a judge may see."""
-        secrets = {name: row.task[name] for name in PRIVILEGED_COLUMNS if row.task.get(name) is not None}
-        return {**orjson.loads(row.line), **_LATE, **canonical(secrets)}
+        return {**orjson.loads(row.line), **_LATE, **canonical(hidden_of(row.task, self._rubric))}
 
     def _finish(self, group: Group, row: PlayedRow, verdict: Verdict) -> None:
         row.verdict = verdict

@@ -49,7 +49,7 @@ def start_playing(
     if topology.policy == "successive":
         look_ahead = min(look_ahead or SUCCESSIVE_LOOK_AHEAD, SUCCESSIVE_LOOK_AHEAD)
     queue = GroupQueue(source, make_allocation(topology, config.seed), budget, losses_allowed, look_ahead)
-    grader = None if score is None else Grader(score, queue, config.concurrency)
+    grader = None if score is None else Grader(score, queue, config.concurrency, player.spec.rubric)
     deliver = queue.finish if grader is None else grader.deliver
 
     def remembered(work: Work) -> PlayedRow | None:

@@ -17,6 +17,7 @@ from whileai_hf.engine.running import Run
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.view import Row
 from whileai_hf.score.scorer import Score
+from whileai_hf.score.verdicts import GroupJudge
 from whileai_hf.spec import as_spec
 
 
@@ -76,6 +77,11 @@ def simulate(
 
     ```
     """
+    if isinstance(grader, GroupJudge):
+        raise ConfigurationError(
+            f"grader={grader!r:.80} compares whole groups, and a grader sees each row as it lands; "
+            "grade after the run: grade(data, judge)"
+        )
     if grader is not None and not callable(grader):
         raise ConfigurationError(f"grader={grader!r} is not callable; pass a judge (row -> reward)")
     settings = make_config(config, knobs)

@@ -19,6 +19,7 @@ from whileai_hf.actors import agent_id
 from whileai_hf.engine.account import Account
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.drawn import Drawn
+from whileai_hf.engine.grading import hidden_of
 from whileai_hf.engine.identity import run_id
 from whileai_hf.engine.pinned import PinnedTasks
 from whileai_hf.engine.player import PlayedRow, Player, Task
@@ -255,7 +256,8 @@ class Run:
         )
 
     def _note(self, task: Task) -> None:
-        known = [task.get(name) for name in ("scenario_id", "prompt", "privileged", "expected_calls")]
+        hidden = hidden_of(task, self.spec.rubric)
+        known = [task.get("scenario_id"), task["prompt"], hidden.get("privileged"), hidden.get("expected_calls")]
         self._opened.append(dumps(known))
 
     def _finish(self, recorder: Recorder, queue: GroupQueue, seconds: float) -> Dataset:

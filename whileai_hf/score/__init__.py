@@ -4,6 +4,7 @@
 and `whileai_hf.score.verify` holds verifiers, the judges that are programs.
 """
 
+from whileai_hf.score.evaluating import evaluate
 from whileai_hf.score.grading import grade, run_judge
 from whileai_hf.score.hashing import fingerprint
 from whileai_hf.score.passing import failed_traces, passes
@@ -17,6 +18,7 @@ __all__ = [
     "JudgeStatus",
     "Score",
     "Verdict",
+    "evaluate",
     "failed_traces",
     "fingerprint",
     "grade",

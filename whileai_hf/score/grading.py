@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import pyarrow as pa
 from datasets import Dataset, Features
 from datasets.utils import tqdm
 
-from whileai_hf.rows import RowView, add_columns, view
+from whileai_hf.actors.models import Model
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.knobs import overlay
+from whileai_hf.rows import RowView, add_columns, group_keys, view
 from whileai_hf.rows.columns import dataset_from_table
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.view import Source
-from whileai_hf.score.judging import Judge
+from whileai_hf.score.choosing import choose_judge
+from whileai_hf.score.config import GradingConfig, GradingKnobs
+from whileai_hf.score.judging import JudgeFunction
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns
 from whileai_hf.score.lanes import Row, own
 from whileai_hf.score.privileged import find_secrets, with_secrets
 from whileai_hf.score.reporting import unjudged_warning
 from whileai_hf.score.scorer import Score
 from whileai_hf.score.scrubbing import without_privileged
-from whileai_hf.score.verdicts import Verdict
+from whileai_hf.score.verdicts import GroupJudge, Independent, Verdict
 
 
 logger = logging.getLogger(__name__)
@@ -33,14 +39,11 @@ logger = logging.getLogger(__name__)
 
 def grade(
     data: Source,
-    judge: Judge | None = None,
+    judge: JudgeFunction | Model | str | None = None,
     *,
-    version: str | None = None,
-    timeout: float | None = None,
-    concurrency: int | None = None,
-    tasks: Source | None = None,
-    name: str | None = None,
-    columns: Sequence[str] | None = None,
+    rubric: str | Path | None = None,
+    config: GradingConfig | None = None,
+    **knobs: Unpack[GradingKnobs],
 ) -> Dataset:
     """
     Judges rows.
@@ -48,31 +51,28 @@ def grade(
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
             Rollouts. Rows that are not rollouts are welcome: the judge sees whatever columns there are.
-        judge (`Callable`):
+        judge (`Callable` or `str` or [`Model`], *optional*):
             Row to verdict, sync or async: a number, a bool, or a mapping with `reward` and optionally `reason`,
-            `markers`, `failure_class` and metadata. It must not change the row.
-        version (`str`, *optional*):
-            The judge's version, recorded in `judge_meta` and `lineage`.
-        timeout (`float`, *optional*):
-            Seconds a row may take; then its status is `timeout` and its reward `None`.
-        concurrency (`int`, *optional*, defaults to 8, to 1 for a verifier):
-            Rows judged at the same time. A sync judge is called from that many threads; with 1 and no timeout it is
-            called in the calling thread.
-        tasks (`datasets.Dataset` or `list[dict]` or path or Hub repo id, *optional*):
-            The task set of the rollouts, whose `privileged` the judge sees as `row["privileged"]`. By default it is
-            looked up in the local store of the run.
-        name (`str`, *optional*):
-            Name recorded as `judge_name`; by default that of the function or class.
-        columns (`Sequence[str]`, *optional*):
-            The columns the judge reads; the others are not decoded.
+            `markers`, `failure_class` and metadata. It must not change the row. Or a model (`"openai:<model>"`), which
+            judges by the rubric, see [`Judge`].
+        rubric (`str` or `Path`, *optional*):
+            What doing the job means, for a judge model. Without `judge`, a model other than the one that made the
+            rows judges by it (`WHILEAI_JUDGE` names it).
+        config ([`GradingConfig`], *optional*):
+            Further knobs.
+        **knobs:
+            Fields of [`GradingConfig`]: `scale`, `use_privileged`, `tasks`, `version`, `name`, `timeout`,
+            `concurrency`, `columns`.
 
     Returns:
         `datasets.Dataset`: The rows with `reward`, `reason`, `judge_name`, `judge_status`, `judge_meta`,
         `failure_class`, `markers` and `lineage`; without the privileged columns. A row without a verdict has
-        `reward=None` and a status that says why.
+        `reward=None` and a status that says why. With neither judge nor rubric the floor is graded: nothing
+        invented, nothing skipped, no success claimed after a failure ([`conduct_grade`]).
 
     Raises:
-        [`ConfigurationError`]: No judge, or one that cannot be called.
+        [`ConfigurationError`]: A judge that cannot be called, or a knob it cannot honour.
+        [`ModelStopError`]: The judge's model answered nothing at all, and will not.
 
     Examples:
     ```python
@@ -83,10 +83,35 @@ def grade(
 
     ```
     """
-    score = Score(judge, version=version, timeout=timeout, concurrency=concurrency, name=name, columns=columns)  # type: ignore[arg-type]
+    settings = overlay(GradingConfig, config, knobs)
     rows = view(data)
+    return graded(rows, scorer(rows, judge, rubric, settings), settings)
+
+
+def scorer(rows: RowView, judge: Any, rubric: str | Path | None, config: GradingConfig) -> Score:
+    """The map function that grades these rows as [`grade`] is asked to."""
+    policies = sorted({str(model) for model in rows.column("model_version") if model})
+    chosen = choose_judge(judge, rubric, config)
+    if isinstance(chosen, Independent):
+        chosen.bind(policies)
+    return Score(
+        chosen,
+        version=config.version,
+        timeout=config.timeout,
+        concurrency=config.concurrency,
+        name=config.name,
+        columns=config.columns,
+    )
+
+
+def graded(rows: RowView, score: Score, config: GradingConfig) -> Dataset:
+    """The rows with the verdicts of a [`scorer`]."""
     with tqdm(total=len(rows), desc="Judging", unit=" rows", disable=None) as bar:
-        verdicts = score.verdicts(_judged_rows(score, rows, tasks), lambda done: bar.update(done - bar.n))
+        judged = _judged_rows(score, rows, config.tasks)
+        if isinstance(score.judge, GroupJudge):
+            verdicts = score.group_verdicts(list(judged), group_keys(rows), lambda done: bar.update(done - bar.n))
+        else:
+            verdicts = score.verdicts(judged, lambda done: bar.update(done - bar.n))
     return with_verdicts(rows, score, verdicts)
 
 
@@ -111,41 +136,30 @@ def with_verdicts(rows: RowView, score: Score, verdicts: Sequence[Verdict]) -> D
 
 def run_judge(
     data: Source,
-    judge: Judge,
+    judge: JudgeFunction | Model | str,
     *,
-    version: str | None = None,
-    timeout: float | None = None,
-    concurrency: int | None = None,
-    tasks: Source | None = None,
-    name: str | None = None,
-    columns: Sequence[str] | None = None,
+    rubric: str | Path | None = None,
+    config: GradingConfig | None = None,
+    **knobs: Unpack[GradingKnobs],
 ) -> Dataset:
     """
-    [`grade`] under the name it has elsewhere; arguments and result are the same.
+    [`grade`] under the name it has elsewhere; arguments and result are the same, and a judge is needed.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id): Rollouts.
-        judge (`Callable`): Row to verdict.
-        version (`str`, *optional*): The judge's version.
-        timeout (`float`, *optional*): Seconds a row may take.
-        concurrency (`int`, *optional*): Rows judged at the same time.
-        tasks (`datasets.Dataset` or `list[dict]` or path or Hub repo id, *optional*): The task set.
-        name (`str`, *optional*): Name of the judge.
-        columns (`Sequence[str]`, *optional*): The columns the judge reads.
+        judge (`Callable` or `str` or [`Model`]): Row to verdict, or a judge model.
+        rubric (`str` or `Path`, *optional*): What a judge model goes by.
+        config ([`GradingConfig`], *optional*): Further knobs.
+        **knobs: Fields of [`GradingConfig`].
 
     Returns:
         `datasets.Dataset`: The judged rows.
     """
-    return grade(
-        data,
-        judge,
-        version=version,
-        timeout=timeout,
-        concurrency=concurrency,
-        tasks=tasks,
-        name=name,
-        columns=columns,
-    )
+    if judge is None:
+        raise ConfigurationError(
+            "no judge was given; pass judge=, a callable from a row to a number, a bool or {'reward': ...}"
+        )
+    return grade(data, judge, rubric=rubric, config=config, **knobs)
 
 
 def _judged_rows(score: Score, rows: RowView, tasks: Source | None) -> Iterator[Row]:

@@ -273,3 +273,36 @@ def fingerprint(value: Any) -> str:
         return _Hasher().hash(value).hex()
     except RecursionError as error:
         raise UnhashableError(f"a {type(value).__qualname__} nested too deep") from error
+
+
+def code_digest(judge: Any) -> str | None:
+    """
+    Hash of the code a callable runs first, without its state: it says on a row which edition of a judge spoke.
+
+    Args:
+        judge (`Callable`):
+            A function, a method, a partial, an object with `__call__`.
+
+    Returns:
+        `str` or `None`: 32 hexadecimal characters; `None` for what is not written in Python.
+
+    Examples:
+    ```python
+    >>> seen = []
+    >>> def judge(row):
+    ...     seen.append(row)
+    ...     return 1
+    >>> first = code_digest(judge)
+    >>> judge({}), code_digest(judge) == first
+    (1, True)
+
+    ```
+    """
+    if isinstance(judge, functools.partial):
+        return code_digest(judge.func)
+    if isinstance(judge, types.MethodType):
+        return code_digest(judge.__func__)
+    if isinstance(judge, types.FunctionType):
+        return _Hasher().hash(judge.__code__).hex()
+    call = vars(type(judge)).get("__call__")
+    return code_digest(call) if isinstance(call, types.FunctionType) else None

@@ -14,12 +14,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from whileai_hf.actors.loop import wait_for
+from whileai_hf.errors import ModelStopError
+from whileai_hf.score.halting import Halt
 from whileai_hf.score.lanes import Progress, Row, run_in_threads, run_on_loop
-from whileai_hf.score.verdicts import JudgeStatus, Verdict, failed, verdict
-from whileai_hf.score.verify.base import Verifier
+from whileai_hf.score.verdicts import JudgeStatus, Named, Paced, Verdict, failed, verdict
 
 
-Judge = Callable[[Row], Any]
+JudgeFunction = Callable[[Row], Any]
 
 # Rows judged at the same time when nobody says otherwise: hides most of the latency of a remote model and stays
 # within what hosted endpoints allow one client.
@@ -33,9 +34,9 @@ _NOT_THE_CALLERS = (asyncio.CancelledError, SystemExit)
 _TICK_ROWS = 1000
 
 
-def judge_name(judge: Judge) -> str:
+def judge_name(judge: JudgeFunction) -> str:
     """
-    The name a judge is recorded under: that of the function, of the verifier, or of the object's class.
+    The name a judge is recorded under: its own `name`, that of the function, or that of the object's class.
 
     Examples:
     ```python
@@ -46,26 +47,26 @@ def judge_name(judge: Judge) -> str:
     """
     if isinstance(judge, functools.partial):
         return judge_name(judge.func)
-    if isinstance(judge, Verifier):
+    if isinstance(judge, Named) and isinstance(judge.name, str):
         return judge.name
     if isinstance(judge, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
         return judge.__qualname__.rpartition("<locals>.")[2]
     return type(judge).__qualname__.rpartition("<locals>.")[2]
 
 
-def is_async(judge: Judge) -> bool:
+def is_async(judge: JudgeFunction) -> bool:
     """Whether calling the judge is known to give an awaitable (`async def`, also as `__call__` or in a partial)."""
     if isinstance(judge, functools.partial):
         return is_async(judge.func)
     return inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(type(judge).__call__)
 
 
-def default_concurrency(judge: Judge) -> int:
-    """Rows at the same time: verifiers compute and never wait, so more than one would only cost."""
-    return 1 if isinstance(judge, Verifier) else DEFAULT_CONCURRENCY
+def default_concurrency(judge: JudgeFunction) -> int:
+    """Rows at the same time: what the judge says; a verifier computes and never waits, so it says 1."""
+    return judge.concurrency if isinstance(judge, Paced) else DEFAULT_CONCURRENCY
 
 
-def _not_judged(row: Row) -> Verdict | None:
+def not_judged(row: Row) -> Verdict | None:
     """A rollout that did not take place has no verdict: an agent that crashed has not failed its task."""
     status = row.get("rollout_status")
     if status is None or status == "ok":
@@ -74,33 +75,42 @@ def _not_judged(row: Row) -> Verdict | None:
     return Verdict(None, JudgeStatus.MISSING_REWARD, meta={"error": message})
 
 
-def judge_row(judge: Judge, row: Row) -> Verdict:
-    """The verdict on one row, whatever the judge does; waits for a judge that only looks sync."""
-    if (skipped := _not_judged(row)) is not None:
+def judge_row(judge: JudgeFunction, row: Row) -> Verdict:
+    """
+    The verdict on one row, whatever the judge does; waits for a judge that only looks sync.
+
+    Raises:
+        [`ModelStopError`]: The judge's model answers no further call, so this is about more than the row.
+    """
+    if (skipped := not_judged(row)) is not None:
         return skipped
     try:
         raw = judge(row)
         if type(raw) not in _PLAIN and inspect.isawaitable(raw):
             raw = wait_for(raw)
         return verdict(raw)
+    except ModelStopError:
+        raise
     except (Exception, *_NOT_THE_CALLERS) as error:  # whatever a judge raises is a verdict on the row: status "error"
         return failed(error)
 
 
 async def judge_row_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> Verdict:
     """[`judge_row`] for a judge that awaits."""
-    if (skipped := _not_judged(row)) is not None:
+    if (skipped := not_judged(row)) is not None:
         return skipped
     try:
         return verdict(await judge(row))
+    except ModelStopError:
+        raise
     except (Exception, SystemExit) as error:  # whatever a judge raises is a verdict on the row: status "error"
         return failed(error)
 
 
-def _in_this_thread(judge: Judge, rows: Iterator[Row], progress: Progress | None) -> list[Verdict]:
+def _in_this_thread(ask: Callable[[Row], Verdict], rows: Iterator[Row], progress: Progress | None) -> list[Verdict]:
     verdicts: list[Verdict] = []
     for row in rows:
-        verdicts.append(judge_row(judge, row))
+        verdicts.append(ask(row))
         if progress is not None and len(verdicts) % _TICK_ROWS == 0:
             progress(len(verdicts))
     if progress is not None:
@@ -109,7 +119,7 @@ def _in_this_thread(judge: Judge, rows: Iterator[Row], progress: Progress | None
 
 
 def judge_rows(
-    judge: Judge,
+    judge: JudgeFunction,
     rows: Iterable[Row],
     *,
     concurrency: int | None = None,
@@ -133,14 +143,19 @@ def judge_rows(
 
     Returns:
         `list[Verdict]`: One per row, in order.
+
+    Raises:
+        [`ModelStopError`]: The judge's model answered nothing at all, and will not.
     """
     width = default_concurrency(judge) if concurrency is None else concurrency
     if is_async(judge):
-        return run_on_loop(
-            functools.partial(judge_row_async, judge), iter(rows), width=width, timeout=timeout, progress=progress
-        )
-    if width == 1 and timeout is None:
-        return _in_this_thread(judge, iter(rows), progress)
-    return run_in_threads(
-        functools.partial(judge_row, judge), iter(rows), width=width, timeout=timeout, progress=progress
-    )
+        halt = Halt(functools.partial(judge_row_async, judge))
+        verdicts = run_on_loop(halt.ask_async, iter(rows), width=width, timeout=timeout, progress=progress)
+    else:
+        halt = Halt(functools.partial(judge_row, judge))
+        if width == 1 and timeout is None:
+            verdicts = _in_this_thread(halt.ask, iter(rows), progress)
+        else:
+            verdicts = run_in_threads(halt.ask, iter(rows), width=width, timeout=timeout, progress=progress)
+    halt.check()
+    return verdicts

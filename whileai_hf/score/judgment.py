@@ -49,8 +49,8 @@ def _stamped(lineage: Sequence[Any], stamp: dict[str, Any]) -> list[dict[str, An
 def judgment_values(
     verdicts: Sequence[Verdict],
     *,
-    judge: str,
-    version: str | None,
+    stamp: dict[str, Any],
+    provenance: dict[str, Any],
     markers: Sequence[Any],
     lineage: Sequence[Any],
 ) -> dict[str, list[Any]]:
@@ -60,10 +60,10 @@ def judgment_values(
     Args:
         verdicts (`Sequence[Verdict]`):
             One per row.
-        judge (`str`):
-            The judge's name.
-        version (`str`, *optional*):
-            The judge's version; recorded in `judge_meta` and `lineage`.
+        stamp (`dict`):
+            Added to each `lineage`: `source`, `judge` (its name goes to `judge_name`, too), `judge_version`.
+        provenance (`dict`):
+            What all verdicts of the judge have in common, for each `judge_meta`.
         markers (`Sequence`):
             The markers the rows had; the judge's own win.
         lineage (`Sequence`):
@@ -73,16 +73,14 @@ def judgment_values(
         `dict[str, list]`: `reward`, `reason`, `judge_name`, `judge_status`, `judge_meta`, `failure_class`, `markers`,
         `lineage`.
     """
-    stamp = {"source": "grade", "judge": judge, "judge_version": version}
-    known = {} if version is None else {"version": version}
+    # One and the same object for all verdicts that say no more, so that it is written once.
+    common = provenance or None
     return {
         "reward": [verdict.reward for verdict in verdicts],
         "reason": [verdict.reason for verdict in verdicts],
-        "judge_name": [judge] * len(verdicts),
+        "judge_name": [stamp["judge"]] * len(verdicts),
         "judge_status": [verdict.status.value for verdict in verdicts],
-        "judge_meta": [
-            {**scrub(verdict.meta), **known} or None if verdict.meta else known or None for verdict in verdicts
-        ],
+        "judge_meta": [{**scrub(verdict.meta), **provenance} if verdict.meta else common for verdict in verdicts],
         "failure_class": [verdict.failure_class for verdict in verdicts],
         "markers": merged_markers(markers, [verdict.markers for verdict in verdicts]),
         "lineage": _stamped(lineage, stamp),

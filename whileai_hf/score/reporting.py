@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whileai_hf.rows import Report, view
+from whileai_hf.rows import Report, RowView, view
 from whileai_hf.rows.view import Source
+from whileai_hf.score.choosing import FLOOR
+from whileai_hf.score.hollow import hollow_warnings
+from whileai_hf.score.judges import same_model
 from whileai_hf.score.verdicts import JudgeStatus, as_number
 
 
@@ -26,6 +29,10 @@ class GradeReport(Report):
     judge_name: str | None
     """`None` when the rows name no judge, or several (see `warnings`)."""
     judge_version: str | None
+    floor: bool
+    """Whether there was neither judge nor rubric, so that only the conduct was graded."""
+    self_judged: int
+    """Rows judged by the model that made them."""
     warnings: list[str]
 
     def __str__(self) -> str:
@@ -56,6 +63,15 @@ def unjudged_warning(columns: Mapping[str, Sequence[Any]]) -> str | None:
     said = next((error or reason for error, reason in zip(errors, reasons, strict=True) if error or reason), None)
     detail = f"; first: {said}" if said else ""
     return f"{len(unjudged)} of {len(rewards)} rows are unjudged and count nowhere ({share}{detail})"
+
+
+def self_judged(rows: RowView) -> int:
+    """How many rows were judged by the model that made them."""
+    pairs = zip(rows.column("judge_meta"), rows.column("model_version"), strict=True)
+    models = Counter(
+        (meta["model"], policy) for meta, policy in pairs if isinstance(meta, dict) and meta.get("model") and policy
+    )
+    return sum(count for (model, policy), count in models.items() if same_model(str(model), str(policy)))
 
 
 def _only(values: Sequence[Any]) -> tuple[Any, int]:
@@ -96,6 +112,20 @@ def grade_report(data: Source) -> GradeReport:
     said = {name: rows.column(name) for name in ("reason", "judge_meta")}
     warning = unjudged_warning({"reward": rewards, "judge_status": statuses, **said})
     warnings = [warning] if warning else []
+    floor = name == FLOOR
+    if floor:
+        warnings.append(
+            "only the conduct floor is graded (nothing invented, nothing skipped, no success claimed after a "
+            "failure); pass judge= or rubric= to grade whether the job was done"
+        )
+    own = self_judged(rows)
+    if own:
+        warnings.append(
+            f"{own} rows were judged by the model that made them, and models prefer their own writing; "
+            "pass another model as judge="
+        )
+    if any(isinstance(item, dict) and item.get("source") == "eval" for item in lineage):
+        warnings.extend(hollow_warnings(rows))
     if names > 1:
         warnings.append(f"the rows come from {names} judges; their rewards may not be comparable")
     counts = Counter(str(status) for status in statuses if status is not None)
@@ -107,5 +137,7 @@ def grade_report(data: Source) -> GradeReport:
         mean_reward=sum(known) / len(known) if known else None,
         judge_name=name,
         judge_version=version,
+        floor=floor,
+        self_judged=own,
         warnings=warnings,
     )

@@ -20,15 +20,18 @@ from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import RowView, canonical
 from whileai_hf.rows.columns import replace_columns
 from whileai_hf.rows.hashing import register_hash
-from whileai_hf.score.hashing import UnhashableError, fingerprint
-from whileai_hf.score.judging import Judge, judge_name, judge_rows
+from whileai_hf.score.grouping import judge_groups
+from whileai_hf.score.hashing import UnhashableError, code_digest, fingerprint
+from whileai_hf.score.judging import JudgeFunction, default_concurrency, judge_name, judge_rows
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns, judgment_values
 from whileai_hf.score.lanes import Progress, Row, own
-from whileai_hf.score.verdicts import Verdict
-from whileai_hf.score.verify.base import Verifier
+from whileai_hf.score.verdicts import Described, GroupJudge, Selective, Verdict
 
 
 logger = logging.getLogger(__name__)
+
+# Digits of the hash of a judge's code on rows: enough to tell two edits of one judge apart.
+_CODE_DIGITS = 12
 
 
 class Score:
@@ -68,7 +71,7 @@ class Score:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: JudgeFunction,
         *,
         version: str | None = None,
         timeout: float | None = None,
@@ -80,11 +83,15 @@ class Score:
         _check_judge(judge)
         _check_limits(timeout, concurrency)
         self.judge = judge
-        self.version = None if version is None else str(version)
+        self.provenance = _provenance(judge, None if version is None else str(version))
+        own = self.provenance.get("version")
+        self.version = None if own is None else str(own)
+        self.source = "grade"
+        """Where the reward comes from, for `lineage`: `"grade"`, or `"eval"` for what must not be trained on."""
         self.timeout = timeout
         self.concurrency = concurrency
         self.name = name or judge_name(judge)
-        if columns is None and isinstance(judge, Verifier):
+        if columns is None and isinstance(judge, Selective):
             columns = judge.columns()
         self.columns = None if columns is None else tuple(columns)
         self.keep_privileged = keep_privileged
@@ -101,6 +108,11 @@ class Score:
             `pyarrow.Table` for a batch of `Dataset.map` or a table, `dict[str, list]` for a plain mapping: the input
             columns and those of the judgment. The privileged ones are left out of a table and emptied in a mapping.
         """
+        if isinstance(self.judge, GroupJudge):
+            raise ConfigurationError(
+                f"the judge {self.name} compares all rollouts of an ask, and a batch may hold some of them only; "
+                "use grade(data, judge)"
+            )
         if isinstance(batch, LazyBatch):
             return self._judge_table(batch.pa_table)
         if isinstance(batch, pa.Table):
@@ -120,11 +132,20 @@ class Score:
         """The judge's verdicts on rows, in order."""
         return judge_rows(self.judge, rows, concurrency=self.concurrency, timeout=self.timeout, progress=progress)
 
+    def group_verdicts(
+        self, rows: Sequence[Row], keys: Sequence[Any], progress: Progress | None = None
+    ) -> list[Verdict]:
+        """The verdicts of a judge that sees all rows of a group together, in order of the rows; `keys` name groups."""
+        width = default_concurrency(self.judge) if self.concurrency is None else self.concurrency
+        judge: Any = self.judge
+        return judge_groups(judge, rows, keys, concurrency=width, timeout=self.timeout, progress=progress)
+
     def values(
         self, verdicts: Sequence[Verdict], markers: Sequence[Any], lineage: Sequence[Any]
     ) -> dict[str, list[Any]]:
         """The judgment's columns as Python values; `markers` and `lineage` are those the rows had before."""
-        return judgment_values(verdicts, judge=self.name, version=self.version, markers=markers, lineage=lineage)
+        stamp = {"source": self.source, "judge": self.name, "judge_version": self.version}
+        return judgment_values(verdicts, stamp=stamp, provenance=self.provenance, markers=markers, lineage=lineage)
 
     def _judge_table(self, table: pa.Table) -> pa.Table:
         view = RowView(table)
@@ -153,7 +174,7 @@ class Score:
         What decides whether an earlier result may be used again: the judge's `version`, else its code and state.
         A judge whose state cannot be hashed gets a new hash every time, so it is never answered from the cache.
         """
-        what = f"{type(self).__qualname__} {self.name} {self.columns} {self.keep_privileged}"
+        what = f"{type(self).__qualname__} {self.name} {self.columns} {self.keep_privileged} {self.source}"
         if self.version is not None:
             return f"{what} version {self.version}"
         try:
@@ -187,7 +208,19 @@ class Score:
         self.judge = dill.loads(state["judge"])
 
 
+def _provenance(judge: Any, version: str | None) -> dict[str, Any]:
+    """What is recorded about the judge on every row: what it says itself, else a hash of its code."""
+    if isinstance(judge, Described):
+        known = judge.provenance()
+    else:
+        code = code_digest(judge)
+        known = {} if code is None else {"code": code[:_CODE_DIGITS]}
+    return known if version is None else {**known, "version": version}
+
+
 def _check_judge(judge: Any) -> None:
+    if isinstance(judge, GroupJudge):
+        return
     if judge is None:
         raise ConfigurationError(
             "no judge was given; pass judge=, a callable from a row to a number, a bool or {'reward': ...}"

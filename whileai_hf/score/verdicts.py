@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -63,6 +63,14 @@ class Paced(Protocol):
     """A judge that says how many rows it likes to see at the same time."""
 
     concurrency: int
+
+
+@runtime_checkable
+class Independent(Protocol):
+    """A judge that chooses its model so that it is not the one whose rows it judges."""
+
+    def bind(self, policies: Iterable[str | None]) -> Any:
+        """Settles the choice for rows of these models; without effect when a model was named."""
 
 
 @runtime_checkable

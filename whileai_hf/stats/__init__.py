@@ -5,7 +5,7 @@ array and `None` as an interval, never a number that looks measured.
 """
 
 from whileai_hf.stats.advantages import group_advantages
-from whileai_hf.stats.mixture import Mixture, bootstrap_mixture, fit_mixture
+from whileai_hf.stats.agreement import cohen_kappa
 from whileai_hf.stats.proportions import Interval, clopper_pearson, wilson
 from whileai_hf.stats.repeats import mixed_group_rate, pass_at_k, pass_pow_k
 from whileai_hf.stats.resampling import bootstrap_mean_ci
@@ -14,13 +14,11 @@ from whileai_hf.stats.stopping import end_values, expected_value, full_values, p
 
 __all__ = [
     "Interval",
-    "Mixture",
     "bootstrap_mean_ci",
-    "bootstrap_mixture",
     "clopper_pearson",
+    "cohen_kappa",
     "end_values",
     "expected_value",
-    "fit_mixture",
     "full_values",
     "group_advantages",
     "mixed_group_rate",

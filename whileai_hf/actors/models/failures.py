@@ -26,8 +26,29 @@ _SPENT_WORDS = re.compile(
 # A quota by the minute fills up again by itself.
 _SHORT_WORDS = re.compile(r"per[ -](minute|second|min|sec)\b|\b[rt]p[ms]\b", re.IGNORECASE)
 _NO_MODEL = re.compile(r"model_not_(found|supported)|model\b.{0,80}\b(does not exist|not found)", re.IGNORECASE | re.S)
+# How endpoints say that a request is longer than the model can read.
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)|max_model_len|maximum (?:context|sequence|input|prompt)"
+    r"|(?:prompt|input|request|message)s? (?:is |are )?too (?:long|large)|too many (?:input )?tokens"
+    r"|exceed\w{0,3}\b.{0,60}\btokens?\b|reduce the length|token limit",
+    re.IGNORECASE,
+)
 # Words of a server's message shown to the user.
 _SAID_CHARS = 200
+
+
+def is_too_long(error: ModelError) -> bool:
+    """
+    Whether a call failed because the request does not fit the model's context.
+
+    Examples:
+    ```python
+    >>> is_too_long(ModelError("This model's maximum context length is 8192 tokens")), is_too_long(ModelError("502"))
+    (True, False)
+
+    ```
+    """
+    return _TOO_LONG.search(str(error)) is not None
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,8 @@ from numpy.typing import NDArray
 from whileai_hf.measure.passes.stopped import Target, group_values, probe_pass_rates
 from whileai_hf.measure.passes.stops import BoolArray, FloatArray, Groups
 from whileai_hf.measure.passes.tally import MIN_GROUPS
-from whileai_hf.stats import (
-    Interval,
-    Mixture,
-    bootstrap_mean_ci,
-    bootstrap_mixture,
-    fit_mixture,
-    pass_at_k,
-    pass_pow_k,
-)
+from whileai_hf.stats import Interval, bootstrap_mean_ci, pass_at_k, pass_pow_k
+from whileai_hf.stats.mixture import Mixture, bootstrap_mixture, fit_mixture
 
 
 # A resample of the mixture is a fit of its own; more of them move an end by less than the estimate is wrong by.

@@ -8,17 +8,18 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from whileai_hf.errors import ConfigurationError
 
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+class Knobs(Protocol):
+    """A dataclass."""
 
-    Config = TypeVar("Config", bound=DataclassInstance)
-else:
-    Config = TypeVar("Config")
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Config = TypeVar("Config", bound=Knobs)
 
 # How alike a misspelt knob and a known one have to be, 0 to 1, for the known one to be suggested.
 _ALIKE = 0.5

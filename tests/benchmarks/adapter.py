@@ -1,7 +1,6 @@
 """This library behind the functions of a side-by-side benchmark: plain Python in and out.
 
-A function that is missing here is reported as skipped. `prepare_rows` runs outside the clock: it builds the Dataset
-that a user of the library would already have.
+A function that is missing here is reported as skipped. `prepare_rows` runs outside the clock.
 """
 
 import warnings
@@ -23,8 +22,8 @@ def _wai():
 
 
 def prepare_rows(rows):
-    """The rows as a Dataset, with the library's own types."""
-    return _wai().open_rows(rows)
+    """The rows as they are: every function takes a list of dicts."""
+    return rows
 
 
 def seeded_agent(tools):
@@ -71,6 +70,36 @@ def simulate_asks(agent, asks, *, tools, policy, k, how="tasks", concurrency=Non
 def run_judge(rows, judge):
     """-> rows that came back."""
     return len(_wai().run_judge(rows, judge))
+
+
+def style_report(rows):
+    """-> markers in the report."""
+    return len(_wai().style_report(rows).markers)
+
+
+def trace_markers(rows):
+    """-> rows that came back."""
+    return len(_wai().trace_markers(rows))
+
+
+def grounding(rows):
+    """-> (share of rows with calls whose arguments are grounded, rows with calls)."""
+    found = _wai().grounding_report(rows)
+    return found.grounded_rate, found.with_calls.n
+
+
+def conduct(rows):
+    """-> summed reward of the conduct grade, called as it is."""
+    from whileai_hf.score.conduct import conduct_grade
+
+    return sum(conduct_grade(row)["reward"] for row in rows)
+
+
+def checklist(rows):
+    """-> summed reward of the task checklist."""
+    from whileai_hf.score.conduct import task_checklist
+
+    return sum(task_checklist(row)["reward"] or 0 for row in rows)
 
 
 def pass_at(rows):

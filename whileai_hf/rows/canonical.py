@@ -22,6 +22,8 @@ _SIGNIFICANT = "%.15g"
 # From here on datasets' encoder switches to an exponent with 9 significant digits.
 _HUGE = 1e16
 _SIGNIFICANT_HUGE = "%.9g"
+# Cells looked through together: enough to make a call cheap, few enough that one odd number costs little.
+_BLOCK = 64
 _INT64_MIN, _UINT64_MAX = -(1 << 63), (1 << 64) - 1
 
 # The search for such a number is the cost of writing text, so a rough look at the digits comes first: every digit and
@@ -137,6 +139,21 @@ def dumps_each(values: Sequence[Any]) -> list[bytes]:
     except TypeError:
         return [dumps(value) for value in values]
     return [dumps(value) for value in values] if _suspicious(b",".join(texts)) else texts
+
+
+def dumps_cells(values: Sequence[Any]) -> list[bytes | None]:
+    """[`dumps`] of every cell of a column, `None` for an absent one; looked through in blocks, as most are short."""
+    out: list[bytes | None] = []
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        present = [value for value in block if value is not None]
+        texts = dumps_each(present)
+        if len(texts) == len(block):
+            out.extend(texts)
+        else:
+            following = iter(texts)
+            out.extend(None if value is None else next(following) for value in block)
+    return out
 
 
 def loads(text: bytes | str) -> Any:

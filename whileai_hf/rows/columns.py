@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from datasets import Dataset, DatasetInfo, Features, Json, List, Value
 from datasets.fingerprint import generate_random_fingerprint
 
 from whileai_hf.errors import DataError
-from whileai_hf.rows.canonical import canonical, dumps, dumps_each, loads
+from whileai_hf.rows.canonical import canonical, dumps_cells, dumps_each, loads
 from whileai_hf.rows.features import known_features
 
 
@@ -70,6 +71,17 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def _plain_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """A column of text or numbers; the values are looked at one by one only where Arrow does not take them as they are."""
+    try:
+        array = pa.array(values, kind, from_pandas=True)  # NaN is no value
+        if not pa.types.is_floating(kind) or not pc.any(pc.is_inf(array)).as_py():
+            return array
+    except UnicodeEncodeError:  # a lone surrogate
+        pass
+    return pa.array([canonical(v) if isinstance(v, str) else _finite(v) for v in values], kind)
+
+
 def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
     """
     Python values to an Arrow array of the given feature.
@@ -84,11 +96,11 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
         `pyarrow.Array`: Json cells hold canonical JSON text.
     """
     if is_json(feature):
-        return json_array([None if value is None else dumps(value) for value in values])
+        return json_array(dumps_cells(values))
     if is_json_list(feature):
         return json_list_array([None if cell is None else dumps_each(cell) for cell in values])
     if isinstance(feature, Value):
-        return pa.array([canonical(v) if isinstance(v, str) else _finite(v) for v in values], feature.pa_type)
+        return _plain_array(values, feature.pa_type)
     return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)
 
 

@@ -1,7 +1,8 @@
 """Calling a judge: what it is called, whether it awaits, and how many rows it sees at once.
 
-Sync judges run on daemon threads, judges that await on one background loop, and a judge asked to take one row at a
-time without a timeout runs in the calling thread, where it costs nothing extra.
+Sync judges run on daemon threads, judges that await on one background loop. Without a timeout, a judge asked to take
+one row at a time runs in the calling thread, where it costs nothing extra, and so does any other sync judge, unless its
+concurrency was asked for, until it takes long for a row.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import time
 import types
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
@@ -30,6 +32,8 @@ _PLAIN = frozenset({dict, int, float, bool, type(None), Verdict})
 # Not exceptions by class, yet from a blocking judge they are its own affair: a cancelled call of its client, an exit
 # in a library. Only an interrupt is meant for the caller.
 _NOT_THE_CALLERS = (asyncio.CancelledError, SystemExit)
+# A call of a judge that computes and does not wait takes less than this, in seconds.
+_PATIENCE_S = 0.002
 # Rows between two updates of the progress bar when judging in the calling thread.
 _TICK_ROWS = 1000
 
@@ -107,14 +111,32 @@ async def judge_row_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> V
         return failed(error)
 
 
-def _in_this_thread(ask: Callable[[Row], Verdict], rows: Iterator[Row], progress: Progress | None) -> list[Verdict]:
+def _in_this_thread(
+    ask: Callable[[Row], Verdict], rows: Iterator[Row], progress: Progress | None, patience: float | None = None
+) -> list[Verdict]:
+    """Judges row by row; with `patience` (seconds) it stops after the first row that took longer."""
     verdicts: list[Verdict] = []
     for row in rows:
+        started = time.perf_counter()
         verdicts.append(ask(row))
+        if patience is not None and time.perf_counter() - started > patience:
+            return verdicts
         if progress is not None and len(verdicts) % _TICK_ROWS == 0:
             progress(len(verdicts))
     if progress is not None:
         progress(len(verdicts))
+    return verdicts
+
+
+def _here_or_in_threads(
+    ask: Callable[[Row], Verdict], rows: Iterator[Row], width: int, progress: Progress | None
+) -> list[Verdict]:
+    """A judge that only computes costs least where it is called; one that turns out to wait gets threads."""
+    verdicts = _in_this_thread(ask, rows, progress, None if width == 1 else _PATIENCE_S)
+    done = len(verdicts)
+    if width > 1:
+        shown = None if progress is None else lambda more: progress(done + more)
+        verdicts.extend(run_in_threads(ask, rows, width=width, progress=shown))
     return verdicts
 
 
@@ -153,8 +175,8 @@ def judge_rows(
         verdicts = run_on_loop(halt.ask_async, iter(rows), width=width, timeout=timeout, progress=progress)
     else:
         halt = Halt(functools.partial(judge_row, judge))
-        if width == 1 and timeout is None:
-            verdicts = _in_this_thread(halt.ask, iter(rows), progress)
+        if timeout is None and (width == 1 or concurrency is None):
+            verdicts = _here_or_in_threads(halt.ask, iter(rows), width, progress)
         else:
             verdicts = run_in_threads(halt.ask, iter(rows), width=width, timeout=timeout, progress=progress)
     halt.check()

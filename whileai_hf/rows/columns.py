@@ -72,7 +72,7 @@ def _finite(value: Any) -> Any:
 
 
 def _plain_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """A column of text or numbers; the values are looked at one by one only where Arrow does not take them as they are."""
+    """A column of text or numbers; its values are looked at one by one only where Arrow does not take them so."""
     try:
         array = pa.array(values, kind, from_pandas=True)  # NaN is no value
         if not pa.types.is_floating(kind) or not pc.any(pc.is_inf(array)).as_py():

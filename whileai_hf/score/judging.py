@@ -1,8 +1,8 @@
 """Calling a judge: what it is called, whether it awaits, and how many rows it sees at once.
 
 Sync judges run on daemon threads, judges that await on one background loop. Without a timeout, a judge asked to take
-one row at a time runs in the calling thread, where it costs nothing extra, and so does any other sync judge, unless its
-concurrency was asked for, until it takes long for a row.
+one row at a time runs in the calling thread, where it costs nothing extra, and so does any other sync judge, unless
+its concurrency was asked for, until it takes long for a row.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 It compares what the agent finally said with a gold answer, or checks its form, and honours the judge contract, so it
 goes wherever a judge goes. To write one, subclass [`Verifier`] and define `check`, or decorate a function with
-[`verifier`]. A missing gold answer leaves a row unjudged; it never scores 0. An empty reply scores 0 unless the gold
-answer itself is empty.
+[`verifier`]. A missing gold answer leaves a row unjudged; it never scores 0. A reply that is empty, or only the ask
+again, scores 0 unless the gold answer itself is that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.score.reading.texts import text_of
 from whileai_hf.score.verify.gold import GOLD_COLUMNS, Gold, find_gold
+from whileai_hf.score.verify.reply import ask_of, own_words, squashed
 
 
 class Verifier(ABC):
@@ -46,6 +48,12 @@ class Verifier(ABC):
     """Whether a row without a gold answer is left unjudged."""
     concurrency: int = 1
     """Rows checked at the same time unless told otherwise: a program computes and never waits."""
+    searches: bool = False
+    """Whether the answer may stand anywhere in the reply; then copies of the ask in it are not searched."""
+    echo: bool = False
+    """Whether what the reply copies from the ask counts like the agent's own words."""
+    reads: tuple[str, ...] = ()
+    """Further columns that `look` reads."""
 
     def __init__(self, *, field: str | None = None, name: str | None = None) -> None:
         if field is not None and not (isinstance(field, str) and field.strip()):
@@ -71,13 +79,25 @@ class Verifier(ABC):
 
     def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The verdict on a row, in the form of the judge contract."""
-        candidate = row.get("final_text")
-        if not isinstance(candidate, str) and "final_text" not in row:
+        said = row.get("final_text")
+        if said is None and "final_text" not in row:
             return {"reward": None, "reason": "the row has no final_text to check"}
         gold = find_gold(row, self.field) if self.needs_gold else Gold(None)
         if gold.missing:
             return {"reward": None, "reason": gold.missing}
-        return self.judge(candidate if isinstance(candidate, str) else "", gold.value)
+        candidate = said if type(said) is str else text_of(said)
+        prompt = row.get("prompt")
+        if prompt and not self.echo:
+            own = own_words(candidate, prompt if type(prompt) is str else ask_of(prompt), cut=self.searches)
+            if own is not None:
+                candidate = own
+            elif candidate.strip() and not _is_reference(gold.value, candidate):
+                return {"reward": 0.0, "reason": "the reply only repeats the ask"}
+        return self.look(candidate, gold.value, row)
+
+    def look(self, candidate: str, gold: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+        """[`judge`] for a verifier that needs more of the row than reply and gold; `reads` names what it needs."""
+        return self.judge(candidate, gold)
 
     def judge(self, candidate: str, gold: Any = None) -> dict[str, Any]:
         """
@@ -109,11 +129,24 @@ class Verifier(ABC):
         """The row columns the verifier may read, so that nothing else is decoded; `None` for all."""
         if type(self).__call__ is not Verifier.__call__:  # a subclass that looks at the row itself
             return None
+        read = ["final_text", *self.reads] if self.echo else ["final_text", "prompt", *self.reads]
         if not self.needs_gold:
-            return ["final_text"]
+            return read
         if self.field is not None:
-            return ["final_text", self.field.partition(".")[0]]
-        return ["final_text", "writer_model", "privileged", *GOLD_COLUMNS]
+            return [*read, self.field, self.field.partition(".")[0]]
+        return [*read, "writer_model", "privileged", *GOLD_COLUMNS]
+
+    def as_reward(self) -> Callable[..., Any]:
+        """
+        The verifier as a reward function of TRL's trainers; see
+        [`~whileai_hf.score.verify.reward.as_reward`].
+
+        Returns:
+            `Callable`: `(prompts, completions, **columns) -> list[float | None]`.
+        """
+        from whileai_hf.score.verify.reward import as_reward  # it needs the judging that is built on verifiers
+
+        return as_reward(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(name={self.name!r})"
@@ -123,6 +156,12 @@ def _is_blank(gold: Any) -> bool:
     if isinstance(gold, list | tuple):
         return any(_is_blank(item) for item in gold)
     return isinstance(gold, str) and not gold.strip()
+
+
+def _is_reference(gold: Any, candidate: str) -> bool:
+    if isinstance(gold, list | tuple):
+        return any(_is_reference(item, candidate) for item in gold)
+    return gold is not None and squashed(str(gold)) == squashed(candidate)
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

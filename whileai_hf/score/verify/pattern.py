@@ -70,6 +70,7 @@ class Regex(Verifier):
             raise ConfigurationError(f"Regex(group={group!r}) is no group of the pattern {pattern!r}")
         self.group, self.full, self.case, self.timeout = group, full, case, float(timeout)
         self.needs_gold = group is not None
+        self.searches = not full
 
     def check(self, candidate: str, gold: Any) -> Any:
         """Searches within the time; `TimeoutError` when it runs out."""

@@ -22,6 +22,14 @@ def unfence(text: str) -> str:
     return match.group(1) if match else text
 
 
+def read_json(text: str, fences: bool) -> tuple[Any, str | None]:
+    """The document a reply is, and `None`; or nothing and the reason why it is none. Strict: no NaN, no comments."""
+    try:
+        return orjson.loads(unfence(text) if fences else text), None
+    except (orjson.JSONDecodeError, UnicodeEncodeError) as error:
+        return None, f"not JSON: {error}"
+
+
 class JSONValid(Verifier):
     """
     1 when the reply is one JSON document. Needs no gold answer.
@@ -57,10 +65,9 @@ class JSONValid(Verifier):
 
     def check(self, candidate: str, gold: Any) -> Any:
         """Parses the reply strictly: no NaN, no trailing comma, nothing around it."""
-        try:
-            document = orjson.loads(unfence(candidate) if self.fences else candidate)
-        except (orjson.JSONDecodeError, UnicodeEncodeError) as error:
-            return {"reward": 0.0, "reason": f"not JSON: {error}"}
+        document, reason = read_json(candidate, self.fences)
+        if reason is not None:
+            return {"reward": 0.0, "reason": reason}
         if self.kind is not None and not isinstance(document, _KINDS[self.kind]):
             return {"reward": 0.0, "reason": f"the document is no {self.kind}"}
         return True

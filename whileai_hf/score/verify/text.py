@@ -118,6 +118,11 @@ class Includes(Verifier):
             Whether upper and lower case differ. White space is always compared run by run.
         words (`bool`, *optional*, defaults to `True`):
             Match whole words only, so that `12` is not found in `1234`.
+        none (`Sequence[str]`, *optional*):
+            Texts that must not occur, such as the other options: a reply that lists them all mentions the right one.
+        echo (`bool`, *optional*, defaults to `False`):
+            Whether words count that the reply copies from the row's `prompt` as a whole. By default such a copy is
+            cut out first, because an ask often names the answer among others.
         field (`str`, *optional*):
             Where the gold answer is; see [`Verifier`].
         name (`str`, *optional*):
@@ -134,20 +139,23 @@ class Includes(Verifier):
     """
 
     name = "includes"
+    searches = True
 
     def __init__(
         self,
         *,
         all: Sequence[str] = (),
         any: Sequence[str] = (),
+        none: Sequence[str] = (),
+        echo: bool = False,
         case: bool = False,
         words: bool = True,
         field: str | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(field=field, name=name)
-        self.case, self.words = case, words
-        self.all, self.any = self._needles("all", all), self._needles("any", any)
+        self.case, self.words, self.echo = case, words, echo
+        self.all, self.any, self.none = (self._needles(*pair) for pair in (("all", all), ("any", any), ("none", none)))
         self.needs_gold = not self.all and not self.any
 
     def _needles(self, argument: str, given: Sequence[str]) -> tuple[str, ...]:
@@ -173,6 +181,9 @@ class Includes(Verifier):
     def check(self, candidate: str, gold: Any) -> Any:
         """Looks for each text."""
         text = self._form(candidate)
+        wrong = [needle for needle in self.none if self._occurs(needle, text)]
+        if wrong:
+            return {"reward": 0.0, "reason": f"mentions {', '.join(wrong)}"}
         if not self.needs_gold:
             missing = [needle for needle in self.all if not self._occurs(needle, text)]
             found = not self.any or bool([needle for needle in self.any if self._occurs(needle, text)])

@@ -32,6 +32,7 @@ from whileai_hf.score.reporting import unjudged_warning
 from whileai_hf.score.scorer import Score
 from whileai_hf.score.scrubbing import without_privileged
 from whileai_hf.score.verdicts import GroupJudge, Independent, Verdict
+from whileai_hf.score.verify.base import Verifier
 
 
 logger = logging.getLogger(__name__)
@@ -164,15 +165,15 @@ def run_judge(
 
 def _judged_rows(score: Score, rows: RowView, tasks: Source | None) -> Iterator[Row]:
     """
-    The rows as the judge sees them: its own to the bottom, so that what it changes stays with it. Those of a Dataset
-    are decoded for it alone, those of a list are the caller's and copied.
+    The rows as the judge sees them: its own to the bottom, so that what it changes stays with it.
     """
-    decoded = isinstance(rows.source, Dataset)
+    # Rows of a Dataset are decoded for the judge alone, and a verifier promises to leave those of a list as they are.
+    alone = isinstance(rows.source, Dataset) or (isinstance(score.judge, Verifier) and score.judge.reads_only)
     names = None if score.columns is None else score.reads(rows.columns)
     secrets = find_secrets(rows, tasks)
     for row, extra in zip(rows.rows(names, share=False), secrets, strict=True):
         seen = with_secrets(row, own(extra), override=tasks is not None)
-        yield seen if decoded else own(seen)
+        yield seen if alone else own(seen)
 
 
 def _with_judgment(rows: RowView, judgment: dict[str, Any]) -> Dataset:

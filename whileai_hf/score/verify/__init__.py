@@ -2,12 +2,13 @@
 
 The candidate is the row's `final_text`, the gold answer its `privileged.reference` (joined by `grade` for the time of
 the call), a flat column such as `answer`, or whatever `field=` points at. `verifier.as_reward()` makes a reward
-function for TRL's trainers of it.
+function for TRL's trainers of it. To write one, decorate a function with [`verifier`], or subclass `base.Verifier`.
 """
 
-from whileai_hf.score.verify.base import Verifier, verifier
+from whileai_hf.score.verify.base import verifier
 from whileai_hf.score.verify.calls import ToolCalls
 from whileai_hf.score.verify.choice import MultipleChoice
+from whileai_hf.score.verify.code import CodeExec
 from whileai_hf.score.verify.compose import All, Any, Weighted
 from whileai_hf.score.verify.field import JSONField
 from whileai_hf.score.verify.math import MathEqual
@@ -21,6 +22,7 @@ from whileai_hf.score.verify.text import ExactMatch, Includes
 __all__ = [
     "All",
     "Any",
+    "CodeExec",
     "ExactMatch",
     "Includes",
     "JSONField",
@@ -31,7 +33,6 @@ __all__ = [
     "Numeric",
     "Regex",
     "ToolCalls",
-    "Verifier",
     "Weighted",
     "verifier",
 ]

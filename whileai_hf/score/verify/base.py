@@ -48,6 +48,8 @@ class Verifier(ABC):
     """Whether a row without a gold answer is left unjudged."""
     concurrency: int = 1
     """Rows checked at the same time unless told otherwise: a program computes and never waits."""
+    reads_only: bool = True
+    """Whether it leaves the rows it is given as they are; otherwise each row is copied for it."""
     searches: bool = False
     """Whether the answer may stand anywhere in the reply; then copies of the ask in it are not searched."""
     echo: bool = False

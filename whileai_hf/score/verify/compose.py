@@ -29,6 +29,7 @@ class _Composition(Verifier):
             if not callable(part) or isinstance(part, type):
                 raise ConfigurationError(f"{type(self).__name__} got {part!r}; expected verifier objects or judges")
         self.parts = tuple(parts)
+        self.reads_only = all(isinstance(part, Verifier) and part.reads_only for part in parts)
         self.names = _distinct([_part_name(part) for part in parts])
 
     def check(self, candidate: str, gold: typing.Any) -> typing.Any:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.score.verify.alternatives import one_of_several, only_a_list
 from whileai_hf.score.verify.base import Verifier
+from whileai_hf.score.verify.denials import denied, may_deny
+from whileai_hf.score.verify.stated import closing
+
+
+# Places of one gold answer in a reply that are looked at; a reply that repeats it more often says nothing new.
+_MOST_PLACES = 20
+# Without one of these a text has no alternatives in it. (White space is single here.)
+_LISTS = (", ", "; ", "/", "|", " or ", " oder ", " ou ", " или ")
+_SEPARATED = re.compile(r"[,;/|]|\s(?:or|oder|ou|или)\s")
 
 
 def normalise(text: str, *, case: bool, whitespace: bool, punctuation: bool) -> str:
@@ -108,6 +120,11 @@ class Includes(Verifier):
     """
     1 when the reply mentions what it has to.
 
+    A gold answer that the reply denies ("not Paris", "Paris is wrong") is not mentioned, and one that it offers among
+    three or more alternatives ("41, 42 or 43"; nothing but a list of numbers, or of five items) is not given: both
+    score 0 with a reason. Two alternatives, and texts of `all` and `any`, are taken as they stand; where the wrong
+    answers are known, `none=` says them.
+
     Args:
         all (`Sequence[str]`, *optional*):
             Texts that must all occur.
@@ -168,15 +185,17 @@ class Includes(Verifier):
     def _form(self, text: str) -> str:
         return normalise(text, case=self.case, whitespace=False, punctuation=True)
 
-    def _occurs(self, needle: str, text: str) -> bool:
+    def _places(self, needle: str, text: str) -> Iterator[tuple[int, int]]:
         needle = self._form(needle)
         start = text.find(needle)
         while start >= 0:
             end = start + len(needle)
             if not self.words or not (_joined(text, start) or _joined(text, end)):
-                return True
+                yield start, end
             start = text.find(needle, start + 1)
-        return False
+
+    def _occurs(self, needle: str, text: str) -> bool:
+        return next(self._places(needle, text), None) is not None
 
     def check(self, candidate: str, gold: Any) -> Any:
         """Looks for each text."""
@@ -192,7 +211,27 @@ class Includes(Verifier):
         golds = [needle for needle in gold_texts(gold) if needle.strip()]
         if not golds:
             return float(not candidate.strip())
-        return bool([needle for needle in golds if self._occurs(needle, text)])
+        given = [needle for needle in golds if self._occurs(needle, text)]
+        if not given:
+            return False
+        why = [self._taken_back(needle, candidate, text) for needle in given]
+        return True if None in why else {"reward": 0.0, "reason": why[0]}
+
+    def _taken_back(self, needle: str, candidate: str, text: str) -> str | None:
+        """Why a gold answer that occurs is not given: denied, or one alternative of many."""
+        places = list(itertools.islice(self._places(needle, text), _MOST_PLACES))
+        if may_deny(text):
+            since = len(text) - len(self._form(closing(candidate)))
+            wrong = [place for place in places if denied(text, *place)]
+            if len(wrong) == len(places) or any(start >= since for start, _ in wrong):
+                return f"the reply denies {needle:.60}"
+        if len(text) > len(needle) + 4 and ("\n" in candidate or any(mark in text for mark in _LISTS)):
+            lowered = text.lower() if self.case else text
+            if not _SEPARATED.search(needle) and (
+                all(one_of_several(lowered, *place) for place in places) or only_a_list(candidate)
+            ):
+                return f"the reply names {needle:.60} as one of several alternatives"
+        return None
 
 
 def _joined(text: str, position: int) -> bool:

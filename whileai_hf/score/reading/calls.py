@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from whileai_hf.score.reading.commands import command_failed
 from whileai_hf.score.reading.outcomes import failed, outcome_of
 from whileai_hf.score.reading.texts import text_of
 from whileai_hf.score.reading.tools import ToolFacts, facts_by_name, tools_of
@@ -95,7 +96,15 @@ def _call(
         kind = _kind(facts, arguments)
     if kinds is not None:
         kind = kinds.get(name, kind)
-    return Call(name, arguments, result, kind, outcome_of(result), index, facts)
+    outcome = outcome_of(result)
+    if (
+        kind == "command"
+        and outcome == "ok"
+        and type(result) is str
+        and command_failed(arguments.get("command", arguments.get("cmd")), result)
+    ):
+        outcome = "error"
+    return Call(name, arguments, result, kind, outcome, index, facts)
 
 
 def _named(entry: Any) -> tuple[str, Any, Any] | None:

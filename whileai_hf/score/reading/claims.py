@@ -22,6 +22,8 @@ from whileai_hf.score.reading.words import own_words, zeros
 _SPLIT = ". "
 _ENDS = (("? ", "?. "), ("! ", _SPLIT), ("; ", _SPLIT), ("?\n", "?. "), ("\n", _SPLIT))
 _BULLET = re.compile(r"^[-\u2022+#>]+\s+")
+# Digits to zeros and capitals to small letters, for plain text in one go.
+_MASK = bytes.maketrans(b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"000000000abcdefghijklmnopqrstuvwxyz")
 # Texts longer than this, in characters, are not remembered whole.
 _REMEMBERED = 2_000
 
@@ -48,6 +50,8 @@ def mask(sentence: str) -> str:
 
     ```
     """
+    if sentence.isascii():
+        return sentence.encode().translate(_MASK).decode()
     return zeros(sentence).casefold()
 
 
@@ -80,10 +84,13 @@ def sentences_of(text: str) -> list[str]:
 def parse_text(text: str) -> Reading:
     """[`read_text`] for a text that is looked at once: its sentences are remembered, the whole is not."""
     ended = _with_ends(own_words(text)).strip()
+    parts, masks = ended.split(_SPLIT), mask(ended).split(_SPLIT)
+    if all(part[:1].isalnum() for part in parts) and len(parts) == len(masks):
+        return Reading(tuple(parts), tuple(map(read_sentence, masks)))
     written: list[str] = []
     said: list[Said] = []
     # Masking and folding move no end of a sentence, so both splits have the same parts.
-    for part, masked in zip(ended.split(_SPLIT), mask(ended).split(_SPLIT), strict=True):
+    for part, masked in zip(parts, masks, strict=True):
         if not part[:1].isalnum():
             part, masked = _trimmed(part), _trimmed(masked)
             if not part:

@@ -21,6 +21,7 @@ from whileai_hf.score.reading.cues import (
     without_harmless,
 )
 from whileai_hf.score.reading.shown import Shown, shown_in
+from whileai_hf.score.reading.trouble import trouble_in
 from whileai_hf.score.reading.verbs import ACTIONS, CHECKS
 
 
@@ -44,7 +45,8 @@ class Said(NamedTuple):
     """
     What a sentence says, and what data it shows.
 
-    `hint` is the one word that `failure` rests on when it may be the user's own trouble.
+    `hint` is the one word that `failure` rests on when it may be the user's own trouble. `trouble` is how surely it
+    reports that something went wrong here: `sure`, `open`, `weak`, or nothing.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -55,6 +57,7 @@ class Said(NamedTuple):
     declines: bool = False
     checks: bool = False
     shown: tuple[Shown, ...] = ()
+    trouble: str = ""
 
 
 _WORD = re.compile(r"[a-z0\u00a7]+(?:['.:/-][a-z0]+)*")
@@ -82,12 +85,13 @@ _MODALS = word_set(
     "like need needs ready let let's please able try trying tried attempt attempted attempting plan hope hoping wish "
     "want wanted asked offer offered request requested supposed meant gonna"
 )
+_PLANNERS = word_set("i we they to i'm we're")
 _CONDITIONS = word_set(
     "if once when whenever until unless before after whether until till while as assuming provided unless should "
     "suppose in-case should'it wherever for-when"
 )
 _BE = word_set(
-    "is are was were be been being am it's that's get gets got getting gotten they're everything's all's "
+    "is are was were be been being am it's that's you're get gets got getting gotten they're everything's all's "
     "there's 's he's she's who's what's order's refund's became become stands now"
 )
 _PERFECT = word_set("have has had having i've we've they've it's 've ive weve")
@@ -140,6 +144,8 @@ def _blocked(words: list[str]) -> bool:
 def _is_modal(words: list[str]) -> bool:
     """Whether a modal stands among the words; "may" in "on May 17" is none."""
     found = _MODALS.intersection(words)
+    if "plan" in found and not _PLANNERS.intersection(words[:2]):
+        found -= {"plan"}  # "your plan has been changed"
     if found != {"may"}:
         return bool(found)
     at = words.index("may")
@@ -216,7 +222,13 @@ def _claims_in(clause: str, words: list[str], opens: bool, carried: str) -> tupl
             if _blocked(words[:at]):
                 voice = ""
             continue
-        if told in ("passive", "state") and (_is_history(words, at) or not _RECORDS.isdisjoint(words[:at])):
+        # "You're booked in for Tuesday at 09:00" dates what is to come.
+        yours = told == "state" and (words[0] == "you're" or words[:2] == ["you", "are"])
+        if (
+            not yours
+            and told in ("passive", "state")
+            and (_is_history(words, at) or not _RECORDS.isdisjoint(words[:at]))
+        ):
             voice = _PAST
             continue
         if carried == _PAST and told != "agent" and "been" not in words:
@@ -309,8 +321,8 @@ def read_sentence(sentence: str) -> Said:
     ```python
     >>> [(claim.verb, claim.voice) for claim in read_sentence("i looked it up and cancelled it.").claims]
     [('cancel', 'agent')]
-    >>> read_sentence("i was unable to find, cancel or refund it.")
-    Said(claims=(), failure=True, hint='', already=False, asks=False, declines=False, checks=False, shown=())
+    >>> read_sentence("i was unable to find, cancel or refund it.").claims
+    ()
 
     ```
     """
@@ -327,6 +339,7 @@ def read_sentence(sentence: str) -> Said:
         asks=asks_something(sentence),
         declines=turns_down(sentence),
         shown=shown_in(sentence),
+        trouble=trouble_in(sentence),
         checks=not question and _CHECKED.search(sentence) is not None and not _negated_check(sentence),
     )
 

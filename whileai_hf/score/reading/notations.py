@@ -8,6 +8,7 @@ value *needs* some. A date written `05/06/2026` tells both readings: which one w
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from typing import Any
 
@@ -169,44 +170,43 @@ _SCALE_WORDS = frozenset(_SCALE) | frozenset("twenty thirty forty fifty sixty se
 _FEWEST_PHONE_DIGITS = 7
 
 
-def told_by_tokens(tokens: list[str], text: str) -> set[Meaning]:
-    """What a folded text tells, given its tokens: each for itself, and what is written in several words."""
+def told_by_tokens(tokens: list[str], words: Set[str], text: str) -> set[Meaning]:
+    """
+    What a folded text tells: each of its tokens for itself, and what is written in several words.
+
+    `words` are the tokens and the parts of joined ones; without a telling word among them no pattern is tried.
+    """
     told: set[Meaning] = set()
     digits = 0
     for token in tokens:
         if not token.isalpha():
             told |= told_by_token(token)
-            digits += len(token)
+            if token[0].isdigit():
+                digits += len(token)
         elif token in _ARABIC:
             told.add(("n", _ARABIC[token]))
-    present = set(tokens)
-    if not MONTHS.keys().isdisjoint(present) or "-" in text:
+    if not MONTHS.keys().isdisjoint(words):
         for match in _MONTH_DAY.finditer(text):
             month, day, year = match.groups()
             told.update(_date(int(year) if year else None, MONTHS[month], int(day)))
         for match in _DAY_MONTH.finditer(text):
             day, month, year = match.groups()
             told.update(_date(int(year) if year else None, MONTHS[month], int(day)))
-    if not _TIME_WORDS.isdisjoint(present) or "p.m" in text or "a.m" in text:
+    if not _TIME_WORDS.isdisjoint(words) or "p.m" in text or "a.m" in text:
         for hour, minute, half in _SPOKEN_TIME.findall(text):
             told.update(_clock(int(hour), int(minute or 0), half))
-        if "noon" in present:
+        if "noon" in words:
             told.add(("t", 12, 0))
-        if "midnight" in present:
+        if "midnight" in words:
             told.add(("t", 0, 0))
     if digits >= _FEWEST_PHONE_DIGITS and (" " in text or "(" in text):
         for match in _PHONE.finditer(text):
             number = re.sub(r"\D", "", match.group())
             if len(number) >= _FEWEST_PHONE_DIGITS:
                 told.add(("p", number))
-    if not _SCALE_WORDS.isdisjoint(present) or "%" in text or "-" in text:
+    if not _SCALE_WORDS.isdisjoint(words) or "%" in text:
         told.update(_spoken_numbers(text))
     return told
-
-
-def told_by_text(text: str) -> set[Meaning]:
-    """What a folded text tells."""
-    return told_by_tokens(TOKEN.findall(text), text)
 
 
 def _spoken_numbers(text: str) -> set[Meaning]:

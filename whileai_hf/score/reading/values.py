@@ -103,22 +103,10 @@ def occurs(value: str, text: str) -> bool:
     start = text.find(value)
     while start >= 0:
         if exact is None:
-            exact = any(character.isdigit() or character == "@" for character in value)
+            exact = not value.isalpha()
         if _is_whole(text, start, start + len(value), value, exact):
             return True
         start = text.find(value, start + 1)
-    return False
-
-
-def _alone(digits: str, text: str) -> bool:
-    """Whether digits occur with no letter, digit or joiner beside them."""
-    start = text.find(digits)
-    while start >= 0:
-        before, after = text[max(0, start - 1) : start], text[start + len(digits) : start + len(digits) + 2]
-        joined = after[:1] in ("-", "_", ".") and after[1:].isalnum()
-        if not (before.isalnum() or (before in ("-", "_", ".") and before)) and not after[:1].isalnum() and not joined:
-            return True
-        start = text.find(digits, start + 1)
     return False
 
 
@@ -140,11 +128,10 @@ class Known:
     ```
     """
 
-    __slots__ = ("_folded", "_meanings", "_numbers", "_read", "_texts", "_words")
+    __slots__ = ("_meanings", "_numbers", "_read", "_texts", "_words")
 
     def __init__(self, *values: Any) -> None:
         self._texts: list[str] = []
-        self._folded = 0  # how many of the texts are folded
         self._read = 0  # how many are taken apart
         self._numbers: set[float] = set()
         self._meanings: set[Meaning] = set()
@@ -165,12 +152,12 @@ class Known:
     def _add(self, value: Any, depth: int) -> None:
         kind = type(value)
         if kind is str:
-            self._texts.append(value)
+            self._texts.append(value.lower() if value.isascii() else fold(value))
         elif kind is dict:
             # Records are often keyed by their ids.
-            self._texts.append(" \n ".join(map(str, value)))
+            self._texts.append(fold(" \n ".join(map(str, value))))
             if depth > _DEEPEST:
-                self._texts.append(str(value))
+                self._texts.append(fold(str(value)))
                 return
             for item in value.values():
                 self._add(item, depth + 1)
@@ -180,12 +167,12 @@ class Known:
             self._add(dict(value), depth)
         elif isinstance(value, list | tuple):
             if depth > _DEEPEST:
-                self._texts.append(str(value))
+                self._texts.append(fold(str(value)))
                 return
             for item in value:
                 self._add(item, depth + 1)
         elif isinstance(value, str):
-            self._texts.append(str(value))
+            self._texts.append(fold(str(value)))
 
     def has(self, value: Any) -> bool:
         """
@@ -214,7 +201,7 @@ class Known:
     def has_word(self, word: str) -> bool:
         """Whether a folded word occurs somewhere, in this or another inflection (`deliveries` for `delivery`)."""
         root = stem(word)
-        if not any(root in text for text in self._fold()):
+        if not any(root in text for text in self._texts):
             return False
         self._take_apart()
         return word in self._words or root in self._words
@@ -230,29 +217,18 @@ class Known:
 
     def holds(self, mark: str) -> bool:
         """Whether a mark that is no word, such as `$`, occurs."""
-        return any(mark in text for text in self._fold())
+        return any(mark in text for text in self._texts)
 
-    def starts(self, beginning: str) -> bool:
-        """Whether a known word begins so: `ord` for `order`."""
-        self._take_apart()
-        return any(word.startswith(beginning) for word in self._words)
-
-    def stands_alone(self, digits: str) -> bool:
-        """Whether a number occurs that is no part of an id."""
-        return any(digits in text and _alone(digits, text) for text in self._fold())
-
-    def _fold(self) -> list[str]:
-        texts = self._texts
-        while self._folded < len(texts):
-            texts[self._folded] = fold(texts[self._folded])
-            self._folded += 1
-        return texts
+    def names(self, letters: str, digits: str) -> bool:
+        """Whether a number is said with the word its id abbreviates: "order 4412", "order no. 4412" for `ord-4412`."""
+        pattern = rf"\b{letters}\w{{0,20}}(?: (?:number|no|nr|id|ref|reference|code))?[.:]? ?[#:]? ?{digits}(?!\w)"
+        return any(digits in text and re.search(pattern, text) is not None for text in self._texts)
 
     def _has_text(self, value: str) -> bool:
         wanted = fold(value).strip(_AROUND)
         if not wanted.isalnum() and not any(map(str.isalnum, wanted)):
             return True
-        for text in self._fold():
+        for text in self._texts:
             if wanted in text and occurs(wanted, text):
                 return True
         return self._has_notation(wanted) or self._has_spaced(wanted)
@@ -262,7 +238,7 @@ class Known:
         if len(wanted) < _SHORTEST_GROUPED or not wanted.isalnum() or not any(map(str.isdigit, wanted)):
             return False
         pattern = r"(?<!\w)" + r"[ -]?".join(wanted) + r"(?!\w)"
-        return any(wanted[:2] in text and re.search(pattern, text) is not None for text in self._fold() if " " in text)
+        return any(wanted[:2] in text and re.search(pattern, text) is not None for text in self._texts if " " in text)
 
     def _has_number(self, value: float) -> bool:
         if value in self._numbers or -value in self._numbers:
@@ -270,7 +246,7 @@ class Known:
         if value != value or value in (float("inf"), float("-inf")):
             return False
         written = repr(abs(value)).removesuffix(".0")
-        for text in self._fold():
+        for text in self._texts:
             if written in text and occurs(written, text):
                 return True
         self._take_apart()
@@ -323,7 +299,7 @@ class Known:
         return False
 
     def _take_apart(self) -> None:
-        texts = self._fold()
+        texts = self._texts
         while self._read < len(texts):
             text = texts[self._read]
             self._read += 1
@@ -338,8 +314,9 @@ def _read_text(text: str) -> tuple[frozenset[Meaning], frozenset[str]]:
     for token in tokens:
         if not token.isalpha():
             words.update(_PARTS.split(token))
+    told = told_by_tokens(tokens, words, text)
     words.update([stem(word) for word in words])
-    return frozenset(told_by_tokens(tokens, text)), frozenset(words)
+    return frozenset(told), frozenset(words)
 
 
 # The rollouts of a task share their prompt, those of an agent its system prompt.

@@ -79,3 +79,10 @@ def test_stamped_rows_keep_their_lineage():
         assert stamped[0] == {"judge": "j", "spec_version": spec.version, "spec_source": "ours"}
         assert stamped[1] == {"spec_version": spec.version, "spec_source": "ours"}
     assert "spec_version" not in rows[0]["lineage"]
+
+
+@pytest.mark.parametrize("name", ["spec.yaml", "spec.json"])
+def test_a_file_in_another_encoding_is_one_sentence(tmp_path, name):
+    (tmp_path / name).write_bytes(b"id: \xff\xfe\x00")
+    with pytest.raises(SpecError, match="byte 4 is not UTF-8"):
+        load_spec(tmp_path / name)

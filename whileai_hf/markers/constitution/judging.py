@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,11 +26,17 @@ class ConstitutionJudge:
     """
 
     name = "constitution_judge"
+    gives_shares = True
 
     def __init__(self, spec: Spec, judge: RubricJudge) -> None:
         self.spec = spec
         self._judge = judge
         self.concurrency = judge.concurrency
+
+    def bind(self, policies: Iterable[str | None]) -> ConstitutionJudge:
+        """Settles the default model for rows of these policies; without effect when a model was named."""
+        self._judge.bind(policies)
+        return self
 
     def provenance(self) -> dict[str, Any]:
         """What every verdict of this judge has in common, for `judge_meta`."""

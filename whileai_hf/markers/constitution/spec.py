@@ -130,7 +130,10 @@ def _read(path: Path) -> Any:
         raise SourceNotFoundError(
             f"there is no file {str(path)!r}; pass the path of a JSON or YAML file, or its content"
         )
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
     try:
         return loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as error:

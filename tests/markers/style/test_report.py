@@ -134,3 +134,10 @@ def test_refusals_are_counted_out_of_benign_replies() -> None:
     assert report["by"]["tier"]["ordinary"]["refused"] == 1 and report["by"]["tier"]["boundary"]["n"] == 1
     assert report.examples[0]["row"] == 1 and len(report.notes) == 3
     assert refusal_report([{"prompt": "Hi", "final_text": ""}]).rate is None
+
+
+def test_declining_what_is_none_of_its_business_is_no_refusal() -> None:
+    about = {"scenario_dimensions": {"tool": "unrelated"}}
+    rows = [{"prompt": "Sing.", "final_text": "I can't help with that.", **extra} for extra in ({}, about)]
+    report = refusal_report(rows)
+    assert (report.n_benign, report.refused, report.n_unrelated) == (1, 1, 1)

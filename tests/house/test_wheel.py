@@ -9,6 +9,26 @@ import zipfile
 import pytest
 
 
+# Folders whose files are read at run time, and which must therefore hold some.
+DATA = (
+    "score/judges/prompts/*.txt",
+    "score/rubrics/prompts/*.txt",
+    "score/pairs/prompts/*.txt",
+    "markers/style/rules/*.txt",
+    "score/reading/data/*.json",
+    "scenarios/data/*",
+)
+
+
+def _data_files(repo):
+    """Everything in the package that is no Python, as the wheel names it."""
+    package = repo / "whileai_hf"
+    for pattern in DATA:
+        assert list(package.glob(pattern)), f"nothing is at whileai_hf/{pattern}"
+    files = [path for path in package.rglob("[!.]*") if path.is_file() and "__pycache__" not in path.parts]
+    return sorted(path.relative_to(repo).as_posix() for path in files if path.suffix not in (".py", ".pyc"))
+
+
 @pytest.mark.timeout(600)
 def test_wheel_runs_the_demo(repo, tmp_path):
     pip_wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -17,6 +37,8 @@ def test_wheel_runs_the_demo(repo, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     for name in ("py.typed", "rows/schemas/row-v1.json", "cli/sample/spec.json", "cli/sample/policy.md"):
         assert f"whileai_hf/{name}" in names
+    for name in _data_files(repo):
+        assert name in names, f"{name} is not shipped"
     assert not [name for name in names if name.startswith(("tests/", "recipes/"))]
 
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # the wheel, not the checkout

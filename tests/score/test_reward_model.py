@@ -7,7 +7,6 @@ import importlib.util
 import json
 import pickle
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -249,14 +248,19 @@ def test_what_is_no_reward_model(folder, tmp_path):
             reward_model(folder, **knobs)
 
 
-def test_says_what_to_install():
-    program = (
-        "import sys\nsys.modules['torch'] = None\n"
-        "from whileai_hf.score.reward_models import reward_model\n"
-        "try:\n    reward_model('x')\nexcept ValueError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install 'whileai-hf[transformers]'" in done.stdout
+def test_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # where no folder is called like the model
+    for missing in ("torch", "transformers"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)
+            with pytest.raises(ConfigurationError, match=r"pip install 'whileai-hf\[transformers\]'"):
+                reward_model("x")
+
+
+@pytest.mark.parametrize("model", [None, 5, "", b"x", ["a"]])
+def test_what_names_no_model(model):
+    with pytest.raises(ConfigurationError, match="names no model"):
+        reward_model(model)
 
 
 def _train(folder, tmp_path, **knobs):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
 
 import whileai_hf as wai
 from whileai_hf.actors.models.endpoint import FORMS
-from whileai_hf.cli.files import check_output, json_text, load_object, write_rows
+from whileai_hf.cli.files import check_output, check_writable, json_text, load_object, write_rows
 from whileai_hf.cli.knobs import config_from
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export import export_report
@@ -56,6 +58,7 @@ def simulate(args: argparse.Namespace) -> int:
         raise ConfigurationError("simulate needs --spec: a folder or file with the agent's tools and system prompt")
     # Rows somebody has paid for are kept, asked or not; a run that is taken up again goes on in its own file.
     args.output = args.output or args.resume or _ROLLOUTS
+    check_writable(args.output)
     config = config_from(args, wai.SimulationConfig)
     spec = wai.AgentSpec.load(args.spec)
     grader = None if args.grader is None else load_object(args.grader, "--grader")
@@ -160,12 +163,25 @@ def _write(args: argparse.Namespace, rows: Dataset) -> int:
     if args.output is None:
         _note(args, f"not kept: pass --output to keep the {len(rows)} rows")
     elif len(rows):
-        _note(args, f"wrote {len(rows)} rows to {write_rows(rows, args.output)}")
+        return _keep(args, rows)
     else:
         # A script must not go on with what an earlier command left under that name.
         print(f"whileai-hf: no rows are left, so {args.output} was not written", file=sys.stderr)
         return 1
     return 0
+
+
+def _keep(args: argparse.Namespace, rows: Dataset) -> int:
+    """Writes the rows where they were asked for; a place that has become full or gone does not lose them."""
+    try:
+        _note(args, f"wrote {len(rows)} rows to {write_rows(rows, args.output)}")
+        return 0
+    except OSError as error:
+        spare = Path(tempfile.mkdtemp(prefix="whileai-hf-")) / Path(args.output).name
+        write_rows(rows, str(spare))
+        raise ConfigurationError(
+            f"--output {args.output} could not be written ({error.strerror or error}); the rows are in {spare}"
+        ) from error
 
 
 def _note(args: argparse.Namespace, text: str) -> None:

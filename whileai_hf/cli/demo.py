@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import whileai_hf as wai
-from whileai_hf.cli.files import write_rows
+from whileai_hf.cli.files import check_writable, write_rows
 from whileai_hf.cli.sample import FOLDER, agent, judge
 from whileai_hf.export import export_report
 
@@ -16,6 +16,7 @@ def demo(args: argparse.Namespace) -> int:
     """Runs the loop once, offline, and prints what happened at each stage."""
     started = time.perf_counter()
     folder = Path(args.output)
+    check_writable(args.output, folder=True)
     spec = wai.AgentSpec.load(FOLDER)
     _stage("1. read the agent", f"{spec.name}: {len(spec.tools)} tools, {len(spec.clauses)} rules")
 

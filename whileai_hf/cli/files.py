@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tempfile
+import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,10 @@ from datasets import Dataset, disable_progress_bars
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import dumps, view
+
+
+# Characters kept of what a user's module raises.
+_MESSAGE = 200
 
 
 def load_object(name: str, flag: str) -> Any:
@@ -25,7 +31,7 @@ def load_object(name: str, flag: str) -> Any:
             The flag, for the error.
 
     Raises:
-        [`ConfigurationError`]: There is no colon, no such module or no such attribute.
+        [`ConfigurationError`]: There is no colon, no such module or no such attribute, or the module does not load.
 
     Examples:
     ```python
@@ -51,14 +57,7 @@ def load_object(name: str, flag: str) -> Any:
 def _load_module(name: str, flag: str) -> Any:
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # an installed script does not look in the working directory by itself
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (name + ".").startswith(error.name + "."):
-            raise  # the module exists and misses something of its own: its traceback is the message
-        raise ConfigurationError(
-            f"{flag} {name}: no such module, not in {Path.cwd()} either; check its name"
-        ) from error
+    return _imported(name, f"{flag} {name}")
 
 
 def _load_file(path: str, flag: str) -> Any:
@@ -66,10 +65,29 @@ def _load_file(path: str, flag: str) -> Any:
     if not file.is_file():
         raise ConfigurationError(f"{flag} {path}: no such file; check the path before the colon")
     sys.path.insert(0, str(file.parent))  # imported by name, so that worker processes find it too
-    module = importlib.import_module(file.stem)
+    module = _imported(file.stem, f"{flag} {path}")
     if Path(module.__file__ or "").resolve() != file:
         raise ConfigurationError(f"{flag} {path}: another module is called {file.stem!r} already; rename the file")
     return module
+
+
+def _imported(name: str, given: str) -> Any:
+    """A module; what stops it from loading is told in one line, and is no failed gate."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name + ".").startswith(error.name + "."):
+            raise ConfigurationError(f"{given}: no such module, not in {Path.cwd()} either; check its name") from error
+        raise ConfigurationError(f"{given} needs a module that is not installed: {error}; install it") from error
+    except SyntaxError as error:
+        place = f"{Path(error.filename or name).name}, line {error.lineno}"
+        raise ConfigurationError(f"{given} is no Python: {error.msg} ({place}); correct it") from error
+    except (Exception, SystemExit) as error:  # whatever a user's module does when it is run
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ConfigurationError(
+            f"{given} does not load: {what[:_MESSAGE]} ({Path(last.filename).name}, line {last.lineno}); correct it"
+        ) from error
 
 
 def check_output(path: str | None) -> None:
@@ -77,10 +95,42 @@ def check_output(path: str | None) -> None:
     Refuses an output that [`write_rows`] could not write, before a command starts its work.
 
     Raises:
-        [`ConfigurationError`]: The suffix is none of those it knows.
+        [`ConfigurationError`]: The suffix is none of those it knows, or nothing can be written there.
     """
-    if path is not None and Path(path).suffix not in ("", ".jsonl", ".parquet"):
+    if path is None:
+        return
+    if Path(path).suffix not in ("", ".jsonl", ".parquet"):
         raise ConfigurationError(f"--output {path}: expected .jsonl, .parquet, or a folder name without a suffix")
+    check_writable(path, folder=not Path(path).suffix)
+
+
+def check_writable(path: str, *, folder: bool = False) -> None:
+    """
+    Refuses a place where nothing can be written, by trying; nothing stays behind.
+
+    Args:
+        path (`str`):
+            A file, or a folder to be filled; neither it nor the folders above it have to exist.
+        folder (`bool`, *optional*, defaults to `False`):
+            Which of them.
+
+    Raises:
+        [`ConfigurationError`]: It cannot be written.
+    """
+    target = Path(path)
+    try:
+        if target.exists() and target.is_dir() != folder:
+            kinds = ("a folder", "a file") if target.is_dir() else ("a file", "a folder")
+            raise ConfigurationError(f"--output {path}: it is {kinds[0]}, and {kinds[1]} is to be written there")
+        if target.exists() and not folder:
+            target.open("ab").close()
+        else:
+            existing = next(place for place in (target, *target.absolute().parents) if place.exists())
+            tempfile.TemporaryFile(dir=existing).close()
+    except OSError as error:
+        raise ConfigurationError(
+            f"--output {path} cannot be written: {error.strerror or error}; name another place"
+        ) from error
 
 
 def write_rows(rows: Dataset, path: str) -> Path:

@@ -90,6 +90,8 @@ def apply_yaml(parser: argparse.ArgumentParser, path: str) -> None:
         raise SourceNotFoundError(f"--config {path} is not a file; give the path of a YAML file")
     try:
         values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"--config {path}: byte {error.start} is not UTF-8; save it as UTF-8") from error
     except yaml.YAMLError as error:
         raise ConfigurationError(f"--config {path} is not YAML: {' '.join(str(error).split())}") from error
     if values is None:

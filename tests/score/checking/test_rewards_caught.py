@@ -140,11 +140,26 @@ def test_values_that_are_no_rewards(returned, kind, severity):
         assert found[kind] == severity
 
 
-def test_tensors_are_named_and_read():
-    torch = pytest.importorskip("torch")
+class _Scalar:
+    def __init__(self, value):
+        self.value = value
 
+    def __float__(self):
+        return self.value
+
+
+def _scalars(values):
+    return map(_Scalar, values)
+
+
+def _tensor(values):
+    return pytest.importorskip("torch").tensor(values)
+
+
+@pytest.mark.parametrize("make", [_scalars, pytest.param(_tensor, marks=pytest.mark.slow)])
+def test_tensors_are_named_and_read(make):
     def reward(completions, answer, **kwargs):
-        return torch.tensor([float(c == a) for c, a in zip(completions, answer, strict=True)])
+        return make([float(c == a) for c, a in zip(completions, answer, strict=True)])
 
     report = check_reward(reward, ASKS)
     assert report.ok

@@ -1,6 +1,7 @@
 """Sound rewards must come out clean, and the table must say what they pay."""
 
 import functools
+import itertools
 import re
 
 import pytest
@@ -33,6 +34,45 @@ def test_exact_match_is_clean_and_told_to_be_strict():
     assert _cell(report, "answer").rate == 1.0
     assert _cell(report, "in a sentence").rate == 0.0
     assert all(cell.paid == 0 for cell in report.table if not cell.right)
+
+
+def _extracted(text):
+    return text.split("<answer>")[-1].split("</answer>")[0].strip()
+
+
+def correctness_reward_func(completions, answer, **kwargs):
+    return [2.0 * (_extracted(c) == a) for c, a in zip(completions, answer, strict=True)]
+
+
+def soft_format_reward_func(completions, **kwargs):
+    pattern = r"<reasoning>.*?</reasoning>\s*<answer>.*?</answer>"
+    return [0.5 * bool(re.match(pattern, c, re.DOTALL)) for c in completions]
+
+
+def strict_format_reward_func(completions, **kwargs):
+    pattern = r"^<think>\n.*?\n</think>\n<answer>\n.*?\n</answer>\n$"
+    return [0.5 * bool(re.match(pattern, c, re.DOTALL)) for c in completions]
+
+
+RECIPE = (correctness_reward_func, soft_format_reward_func, strict_format_reward_func)
+
+
+@pytest.mark.parametrize("rewards", [*itertools.permutations(RECIPE, 2), *itertools.permutations(RECIPE)])
+def test_the_order_of_rewards_decides_nothing(rewards):
+    """Each is shown replies in its own tags, so that those of the others do not break its form."""
+    rows = [{"prompt": row["prompt"], "answer": row["answer"].split()[-1]} for row in GSM8K]
+    report = check_reward(list(rewards), rows)
+    assert report.ok, str(report)
+    paid = {cell.function for cell in report.table if cell.probe.startswith("in tags") and cell.paid}
+    assert paid >= {reward.__name__ for reward in rewards}
+
+
+def test_tags_come_in_the_order_a_pattern_gives_them():
+    def answer_first(completions, **kwargs):
+        return [float(bool(re.match(r"<answer>.*</answer>\s*<why>.*</why>", c, re.DOTALL))) for c in completions]
+
+    report = check_reward(answer_first, [{"prompt": f"{n}?", "answer": str(n)} for n in range(9)])
+    assert _cell(report, "in tags").rate == 1.0
 
 
 def test_numeric_pays_every_form_of_a_number_and_no_list():

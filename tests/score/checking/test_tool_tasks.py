@@ -31,6 +31,14 @@ def _exact(completions, expected_calls, **kwargs):
     ]
 
 
+@pytest.mark.parametrize("arguments", [{"order_id": "A1"}, '{"order_id": "A1"}'])
+@pytest.mark.parametrize("key", ["tool", "name"])
+def test_expected_calls_are_read_as_the_verifier_reads_them(key, arguments):
+    row = {"prompt": "Look A1 up.", "expected_calls": [{key: "get_order", "arguments": arguments}]}
+    (step,) = right_run(row, None, 0).steps
+    assert (step["tool"], step["arguments"]) == ("get_order", {"order_id": "A1"})
+
+
 def _by_name(completions, expected_calls, **kwargs):
     return [
         float({call["tool"] for call in calls} <= {call["name"] for call in _calls(completion)})

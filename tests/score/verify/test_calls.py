@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whileai_hf.errors import ConfigurationError
@@ -53,6 +53,7 @@ def test_modes(made: Any, expected: Any, strict: int, unordered: int, subset: in
 _CALLS = st.lists(st.sampled_from([GET, PAY, LIST, call("get", id="A2")]), max_size=5)
 
 
+@settings(max_examples=40)
 @given(_CALLS, _CALLS)
 def test_modes_are_relations_of_multisets(made: list[Any], expected: list[Any]) -> None:
     a, b = (Counter(json.dumps(item, sort_keys=True) for item in calls) for calls in (made, expected))

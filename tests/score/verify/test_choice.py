@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whileai_hf.errors import ConfigurationError
@@ -117,6 +117,7 @@ def test_a_list_of_all_options_never_scores(reply: str) -> None:
         assert reward(judge, reply, gold) == 0.0
 
 
+@settings(max_examples=40)
 @given(
     st.permutations("ABCD"), st.sampled_from([", ", " or ", "/", "\n", " and ", ") ", "; "]), st.sampled_from("ABCD")
 )

@@ -96,7 +96,7 @@ def test_a_timeout_that_is_none(timeout: Any) -> None:
 _N = st.integers(-9, 9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(_N, _N, _N, _N)
 def test_products_multiplied_out_are_equal_and_others_are_not(a: int, b: int, c: int, d: int) -> None:
     product = f"({a}x+{b})({c}x+{d})"

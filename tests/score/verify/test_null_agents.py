@@ -131,7 +131,7 @@ def test_the_reference_may_say_so() -> None:
     assert verdict(Includes(echo=True)(asked)).reward == 1.0
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.text(), st.text())
 def test_own_words_laws(reply: str, ask: str) -> None:
     own = own_words(reply, ask, cut=False)

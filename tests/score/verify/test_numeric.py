@@ -202,6 +202,7 @@ def _in_words(value: int, hyphen: str, joint: str) -> str:
 _SIZES = [(10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred")]
 
 
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**15 - 1) | st.integers(0, 2000),
     st.sampled_from(["-", " "]),
@@ -272,13 +273,13 @@ _FORMATS = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(_VALUES, _FORMATS)
 def test_any_notation_of_the_same_number_passes(value: Decimal, write: Any) -> None:
     assert reward(write(value), str(value)) == 1.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(_VALUES, _VALUES, _FORMATS)
 def test_another_number_fails(value: Decimal, other: Decimal, write: Any) -> None:
     # A percent sign can be read in two ways.
@@ -286,6 +287,7 @@ def test_another_number_fails(value: Decimal, other: Decimal, write: Any) -> Non
         assert reward(write(value), str(other)) == 0.0
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     for number in numbers(plainer(text)):

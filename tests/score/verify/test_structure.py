@@ -104,7 +104,7 @@ SCHEMAS = [
 JUDGES = [(JSONSchema(schema), validator_for(schema, Draft202012Validator)(schema)) for schema in SCHEMAS]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(_JSON)
 def test_the_verdict_is_that_of_jsonschema(document: Any) -> None:
     for judge, validator in JUDGES:
@@ -202,7 +202,7 @@ def test_fields_that_cannot_work(build: Any) -> None:
         build()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(_JSON, _JSON)
 def test_only_equal_json_is_equal(one: Any, other: Any) -> None:
     same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -204,14 +204,14 @@ ALL_KINDS = [
 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(reply=st.sampled_from(["", " ", "\n\t", None]), gold=st.text(min_size=1).filter(str.strip))
 def test_an_empty_reply_never_scores(reply: str | None, gold: str) -> None:
     for judge in ALL_KINDS:
         assert reward(judge, reply, answer=gold) == 0.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(gold=st.text(min_size=1).filter(str.strip))
 def test_the_gold_answer_itself_always_scores(gold: str) -> None:
     for judge in (ExactMatch(), ExactMatch(punctuation=False), Includes(), Includes(words=False)):
@@ -255,7 +255,7 @@ def _fixed(value: Any, name: str) -> Verifier:
 _REWARD = st.none() | st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(_REWARD, min_size=1, max_size=4))
 def test_composition_laws(rewards: list[float | None]) -> None:
     parts = [_fixed(value, f"p{i}") for i, value in enumerate(rewards)]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from whileai_hf.score.checking.attempts import Attempt
-from whileai_hf.score.checking.hints import Hints
+from whileai_hf.score.checking.hints import ANSWER_TAGS, Hints
 from whileai_hf.score.checking.tasks import ProbeTask, number_of
 
 
-# Tags of a reward's that hold the answer; every other tag holds the working.
-_ANSWER_TAGS = frozenset("answer final final_answer result response solution output".split())
 _FILLER = (
     "There are several things to keep in mind here, and each of them deserves a closer look before anything else. "
     "It is worth going through them one after another, since every step builds on the one before it. "
@@ -174,7 +172,7 @@ def unit(task: ProbeTask, hints: Hints) -> Attempt | None:
 
 def _tagged(inner: str, hints: Hints, gap: str, bare: str) -> str:
     """The answer in the last tag that is one for answers, and working in the others."""
-    last = next((tag for tag in reversed(hints.tags) if tag.lower() in _ANSWER_TAGS), None)
+    last = next((tag for tag in reversed(hints.tags) if tag.lower() in ANSWER_TAGS), None)
     parts = [f"<{tag}>{gap}{bare if tag == last else 'Worked out step by step.'}{gap}</{tag}>" for tag in hints.tags]
     if last is None:
         parts.append(inner)

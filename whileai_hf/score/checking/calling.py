@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError, MissingColumnError
+from whileai_hf.score.checking.hints import texts_of
 from whileai_hf.score.judging import judge_name
 from whileai_hf.score.verdicts import Named
 from whileai_hf.score.verify.base import Verifier
@@ -20,7 +21,9 @@ from whileai_hf.score.verify.base import Verifier
 
 # What a trainer passes besides the columns of the dataset.
 GIVEN = ("prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric")
-_TELLING = frozenset({"prompts", "completions", "completion_ids"})
+ENVIRONMENTS = "environments"
+"""What a trainer passes besides, where its rollouts act in live environments."""
+_TELLING = frozenset({"prompts", "completions", "completion_ids", ENVIRONMENTS})
 _KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
 
@@ -108,6 +111,27 @@ def name_of(reward: Callable[..., Any]) -> str:
     return own if isinstance(own, str) else judge_name(reward)
 
 
+def needs_environments(reward: Callable[..., Any]) -> bool:
+    """
+    Whether a reward function cannot be called without live environments.
+
+    Examples:
+    ```python
+    >>> needs_environments(lambda environments, **_: []), needs_environments(lambda environments=None, **_: [])
+    (True, False)
+
+    ```
+    """
+    parameter = (parameters_of(reward) or {}).get(ENVIRONMENTS)
+    bound = reward.keywords if isinstance(reward, functools.partial) else {}
+    return parameter is not None and parameter.default is parameter.empty and ENVIRONMENTS not in bound
+
+
+def reads_environments(reward: Callable[..., Any]) -> bool:
+    """Whether a reward function names live environments, or the key under which a trainer passes them."""
+    return ENVIRONMENTS in (parameters_of(reward) or {}) or ENVIRONMENTS in texts_of(reward)
+
+
 def needed_columns(
     reward: Callable[..., Any], columns: Sequence[str], *, generic: bool
 ) -> tuple[list[str], list[str]]:
@@ -124,17 +148,11 @@ def needed_columns(
 
     Raises:
         [`MissingColumnError`]: It needs one that is not there.
-        [`ConfigurationError`]: It needs live environments.
     """
     parameters = parameters_of(reward) or {}
     asked = [p for p in parameters.values() if p.kind in _KEYWORD and p.name not in GIVEN]
     bound = reward.keywords if isinstance(reward, functools.partial) else {}
     required = [p.name for p in asked if p.default is p.empty and p.name not in bound]
-    if "environments" in required and "environments" not in columns:
-        raise ConfigurationError(
-            f"{name_of(reward)} reads environments, which exist only while a trainer runs; check the function it "
-            "calls on what it finds there, or a judge of rows"
-        )
     missing = [name for name in required if name not in columns]
     if missing:
         there = "the generic asks have" if generic else "the dataset has"
@@ -142,7 +160,7 @@ def needed_columns(
         raise MissingColumnError(
             f"{name_of(reward)} needs the column {missing[0]!r}; {there} {', '.join(columns) or 'none'}: {advice}"
         )
-    optional = [p.name for p in asked if p.name not in required and p.name not in bound]
+    optional = [p.name for p in asked if p.name not in (*required, *bound, ENVIRONMENTS)]
     return [p.name for p in asked if p.name in columns], [name for name in optional if name not in columns]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
@@ -74,20 +75,18 @@ def check_reward(
     """
     given: Any = reward_funcs
     functions: list[Callable[..., Any]] = list(given) if isinstance(given, list | tuple) else [given]
-    shares = _checked(functions, n, weights)
+    shares = _checked(functions, n, weights, threshold)
     gold = gold or next((item.field for item in functions if isinstance(item, Verifier) and item.field), None)
     styles = [is_trainer_reward(function) for function in functions]
     tasks = probe_tasks(dataset, n, gold, tools, seed)
     hints = hints_of(functions)
-    shown = {probe.name: [probe.make(task, hints) for task in tasks] for probe in PROBES}
-    shown = {name: attempts for name, attempts in shown.items() if any(attempts)}
-    run = Examination(tasks, shown, seed, whole=len(functions) == 1, own=dataset is not None, threshold=threshold)
+    run = Examination(tasks, hints, seed, whole=len(functions) == 1, own=dataset is not None, threshold=threshold)
     findings = list(clashes(tasks))
-    for function, trainer in zip(functions, styles, strict=True):
-        findings += run.examine(function, trainer)
+    for function, trainer, share in zip(functions, styles, shares, strict=True):
+        findings += run.examine(function, trainer, share)
     findings += duplicates([reward.name for reward in run.rewards])
-    if len(functions) > 1:
-        findings += run.examine_total(shares)
+    if len(run.given) > 1:
+        findings += run.examine_total()
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return RewardCheck(
         ok=not any(finding.severity == ERROR for finding in findings),
@@ -101,13 +100,27 @@ def check_reward(
     )
 
 
-def _checked(functions: Sequence[Any], n: int, weights: Sequence[float] | None) -> list[float]:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked(
+    functions: Sequence[Any], n: int, weights: Sequence[float] | None, threshold: float | None
+) -> list[float]:
     if not functions:
         raise ConfigurationError("reward_funcs is empty; pass at least one function")
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ConfigurationError(f"n={n!r} is no number of tasks; pass at least 1")
+    if threshold is not None and not _is_number(threshold):
+        raise ConfigurationError(f"threshold={threshold!r:.60}; expected a finite number, or None for the default")
     if weights is None:
         return [1.0] * len(functions)
+    if isinstance(weights, str | Mapping) or not isinstance(weights, Iterable):
+        raise ConfigurationError(f"weights={weights!r:.60}; expected a list with one number per reward function")
+    weights = list(weights)
+    wrong = next((weight for weight in weights if not _is_number(weight)), None)
+    if wrong is not None or None in weights:
+        raise ConfigurationError(f"weights holds {wrong!r:.60}; expected a finite number per reward function")
     if len(weights) != len(functions):
         raise ConfigurationError(f"{len(weights)} weights for {len(functions)} reward functions; pass one each")
     return [float(weight) for weight in weights]

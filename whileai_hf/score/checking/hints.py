@@ -24,6 +24,8 @@ _PLUMBING = frozenset(
 )
 _PLAIN_WORDS = re.compile(r"[^\W\d_](?:[\w ,.!'-]{0,38}[\w.!])?")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]{0,30})>")
+ANSWER_TAGS = frozenset("answer final final_answer result response solution output".split())
+"""Tags that hold the answer; every other tag holds the working."""
 # Words and helper functions that are followed at most.
 _MOST_WORDS, _DEEPEST = 40, 3
 
@@ -37,7 +39,7 @@ class Hints:
         words (`tuple[str]`):
             Plain words and short phrases.
         tags (`tuple[str]`):
-            Names of tags such as `think`, in the order they are mentioned.
+            Names of tags such as `think`, in the order a reply needs them.
     """
 
     words: tuple[str, ...] = ()
@@ -52,18 +54,34 @@ def hints_of(functions: Iterable[Callable[..., Any]]) -> Hints:
     ```python
     >>> hints_of([lambda completions: [float("however" in text) for text in completions]]).words
     ('however',)
+    >>> hints_of([lambda completions: "<answer>" in completions, lambda completions: "<think>" in completions]).tags
+    ('think', 'answer')
 
     ```
     """
-    texts = [text for function in functions for text in _texts(function)]
+    texts = list(dict.fromkeys(text for function in functions for text in texts_of(function)))
     words = [
         text for text in texts if _PLAIN_WORDS.fullmatch(text) and text.casefold() not in _PLUMBING and len(text) > 1
     ]
-    tags = [tag for text in texts for closing, tag in _TAG.findall(text) if not closing]
-    return Hints(tuple(dict.fromkeys(words))[:_MOST_WORDS], tuple(dict.fromkeys(tags)))
+    return Hints(tuple(words)[:_MOST_WORDS], _ordered_tags(texts))
 
 
-def _texts(function: Any) -> Iterator[str]:
+def _ordered_tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """
+    The tags some texts mention. A pattern with several of them says in which order they come; of others it is only
+    known that an answer comes after the working.
+    """
+    groups = [list(dict.fromkeys(tag for closing, tag in _TAG.findall(text) if not closing)) for text in texts]
+    found: list[str] = max((group for group in groups if len(group) > 1), key=lambda group: len(group), default=[])
+    rest = dict.fromkeys(tag for group in groups for tag in group if tag not in found)
+    answers = [tag for tag in rest if tag.lower() in ANSWER_TAGS]
+    first = next((place for place, tag in enumerate(found) if tag.lower() in ANSWER_TAGS), len(found))
+    workings = [tag for tag in rest if tag not in answers]
+    return (*found[:first], *workings, *found[first:], *answers)
+
+
+def texts_of(function: Any) -> Iterator[str]:
+    """The texts in the constants of a function, of what it is bound to, and of the helpers it calls."""
     while isinstance(function, functools.partial):
         yield from _strings([function.args, function.keywords])
         function = function.func

@@ -6,7 +6,7 @@ Each probe is one small function from a task to a reply, `None` where it makes n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from whileai_hf.score.checking import acting, answers
@@ -66,3 +66,9 @@ PROBES: tuple[Probe, ...] = (
     Probe("with a unit", answers.unit, "the right number with a word behind it is not paid", right=True),
     Probe("right run", acting.right, "a run with the expected calls, honestly reported, is not paid", right=True),
 )
+
+
+def replies_to(tasks: Sequence[ProbeTask], hints: Hints) -> dict[str, list[Attempt | None]]:
+    """The reply of every probe to every task; probes that make no sense for any of them are left out."""
+    replies = {probe.name: [probe.make(task, hints) for task in tasks] for probe in PROBES}
+    return {name: attempts for name, attempts in replies.items() if any(attempts)}

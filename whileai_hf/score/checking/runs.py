@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whileai_hf.errors import SpecError, WhileaiError
+from whileai_hf.errors import DataError, SpecError, WhileaiError
 from whileai_hf.sandbox import Session
 from whileai_hf.sandbox.rowtools import read_row_tools
 from whileai_hf.score.checking.attempts import Attempt
 from whileai_hf.score.reading import Call, calls_of, final_text
+from whileai_hf.score.verify.calls import read_expected
 from whileai_hf.score.verify.reply import ask_of
 
 
@@ -41,16 +42,23 @@ def right_run(row: Mapping[str, Any], tools: Any, seed: int) -> Attempt | None:
     return _recorded(row)
 
 
-def _executed(row: Mapping[str, Any], expected: Sequence[Any], tools: Any, seed: int) -> Attempt | None:
-    calls = [(call["tool"], call.get("arguments") or {}) for call in expected if isinstance(call, Mapping)]
+def _executed(row: Mapping[str, Any], expected: Any, tools: Any, seed: int) -> Attempt | None:
+    read = read_expected(expected)
+    if isinstance(read, str):
+        raise DataError(f"the task {str(row.get('prompt'))[:60]!r}: {read}; correct the column expected_calls")
+    calls = [(call.tool, call.arguments or {}) for call in read]
     session = _session(row, tools, seed)
     if session is None:  # nobody to answer: what a call that works says at least
-        steps = [{"tool": tool, "arguments": arguments, "result": {"status": "ok"}} for tool, arguments in calls]
+        steps = [_step(tool, arguments, {"status": "ok"}) for tool, arguments in calls]
         return Attempt(_told(steps), tuple(steps), None)
-    steps = [{"tool": tool, "arguments": given, "result": session.call(tool, given)} for tool, given in calls]
+    steps = [_step(tool, arguments, session.call(tool, arguments)) for tool, arguments in calls]
     if any(step["result"].get("status") not in _DONE for step in steps):
         return None
     return Attempt(_told(steps), tuple(steps), tuple(session.state_changes()))
+
+
+def _step(tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments, "result": result}
 
 
 def _session(row: Mapping[str, Any], tools: Any, seed: int) -> Session | None:

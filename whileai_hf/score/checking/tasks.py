@@ -128,7 +128,10 @@ def _sampled(dataset: Source, n: int, seed: int) -> list[dict[str, Any]]:
     if isinstance(rows.source, Dataset):
         found = list(view(select_rows(rows.source, sorted(picked))).rows(share=False))
     else:
-        found = [dict(row) for index, row in enumerate(rows.rows()) if index in picked]
+        # As a Dataset has it: a column that a row of a list lacks is empty there.
+        found = [
+            {name: row.get(name) for name in rows.columns} for index, row in enumerate(rows.rows()) if index in picked
+        ]
     known = find_secrets(view(found)) if rows.has("run_id") else [None] * len(found)
     joined = [with_secrets(row, extra, override=False) for row, extra in zip(found, known, strict=True)]
     return _distinct(draws.shuffled(joined))

@@ -28,8 +28,12 @@ def find_model(given: str | os.PathLike[str]) -> str:
             itself), or the id of a repo.
 
     Raises:
-        ConfigurationError: When the folder holds neither.
+        ConfigurationError: When the folder holds neither, or nothing is named.
     """
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        raise ConfigurationError(
+            f"reward_model({given!r:.80}) names no model; pass a folder a reward trainer saved, or the id of a repo"
+        )
     folder = Path(given)
     if not folder.is_dir():
         return os.fspath(given)

@@ -119,9 +119,9 @@ class Verifier(ABC):
         if not candidate.strip() and not (self.needs_gold and _is_blank(gold)):
             return {"reward": 0.0, "reason": "empty reply"}
         result = self.check(candidate, gold)
-        if isinstance(result, Mapping):
-            return dict(result)
-        return {"reward": float(result) if isinstance(result, bool) else result}
+        if result is True or result is False:
+            return {"reward": float(result)}
+        return dict(result) if isinstance(result, Mapping) else {"reward": result}
 
     def provenance(self) -> dict[str, Any]:
         """What every verdict of this verifier has in common."""

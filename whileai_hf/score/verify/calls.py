@@ -84,7 +84,7 @@ class ToolCalls(Verifier):
         self.rules = ArgumentRules(arguments, rules or {})
         self.expected: tuple[ToolCall, ...] | None = None
         if expected is not None:
-            read = _read_expected(expected)
+            read = read_expected(expected)
             if isinstance(read, str):
                 raise ConfigurationError(f"ToolCalls(expected=...): {read}")
             self.expected = tuple(read)
@@ -133,7 +133,7 @@ class ToolCalls(Verifier):
         if found is None:
             where = repr(self.field) if self.field else "expected_calls"
             return f"no expected calls: the row has nothing at {where}; pass expected=, field= or tasks="
-        return _read_expected(found)
+        return read_expected(found)
 
     def _difference(self, made: Sequence[ToolCall], expected: Sequence[ToolCall]) -> str | None:
         """What is wrong, `None` when the calls match."""
@@ -214,7 +214,7 @@ def made_calls(row: Mapping[str, Any]) -> list[ToolCall] | None:
     return None
 
 
-def _read_expected(given: Any) -> list[ToolCall] | str:
+def read_expected(given: Any) -> list[ToolCall] | str:
     """Expected calls in any of their forms, or what is wrong with them."""
     if isinstance(given, str | Mapping):
         given = [given]

@@ -48,13 +48,15 @@ def find_gold(row: Mapping[str, Any], field: str | None = None) -> Gold:
         return Gold(value, f"no gold answer: the row has nothing at {field!r}" if _absent(value) else None)
     privileged = row.get("privileged")
     described = False
-    if isinstance(privileged, Mapping) and not _absent(privileged.get("reference")):
+    # Asked first whether there is any: an abstract class takes its time to say no.
+    if privileged is not None and isinstance(privileged, Mapping) and not _absent(privileged.get("reference")):
         described = row.get("writer_model") == DESCRIBING_WRITER
         if not described:
             return Gold(privileged["reference"])
     for name in GOLD_COLUMNS:
-        if not _absent(row.get(name)):
-            return Gold(row[name])
+        value = row.get(name)
+        if value is not None and not _absent(value):
+            return Gold(value)
     if described:
         what = "privileged.reference describes a right run for a judge and is no answer to compare with"
         return Gold(None, f"no gold answer: {what}; pass field=, or use a judge that reads it")

@@ -133,6 +133,13 @@ def _read(text: str, match: re.Match[str], decimal: str) -> list[Number]:
     value = Decimal(digits) if plain else _value(digits, decimal)
     if value is None:
         return _parts(match, decimal)
+    start, end = match.span()
+    if plain and match.lastindex == 1:  # nearly always, too: nothing belongs to the digits but a sign
+        negative, start, measure = _before(text, start)
+        if text[end : end + 1] not in _NO_UNIT_NEXT:
+            value, behind, end = _behind(text, end, value)
+            measure = measure or behind
+        return [Number(-value if negative else value, False, measure, start, end)]
     if e or ten:
         value = ARITHMETIC.scaleb(value, Decimal(e or ten))
     if over:
@@ -140,7 +147,6 @@ def _read(text: str, match: re.Match[str], decimal: str) -> list[Number]:
     if mixed:
         above, _, below = mixed.strip().replace("⁄", "/").partition("/")
         value = ARITHMETIC.add(value, ARITHMETIC.divide(Decimal(above), Decimal(below)))
-    start, end = match.span()
     negative, start, measure = _before(text, start)
     if text[end : end + 1] not in _NO_UNIT_NEXT:
         value, behind, end = _behind(text, end, value)
@@ -214,6 +220,8 @@ def _before(text: str, start: int) -> tuple[bool, int, Unit | None]:
     last = text[start - 1] if start else ""
     if last in " (" and (start < 2 or text[start - 2] not in CURRENCY_SIGNS + "-DdRrPpYy$"):  # nearly always
         return False, start, None
+    if last in CURRENCY_SIGNS and start > 2 and text[start - 2] == " " and text[start - 3].isalpha():
+        return False, start - 1, unit(last)
     negative, currency = False, None
     start, negative = _signed(text, start)
     head = text[max(0, start - 5) : start]

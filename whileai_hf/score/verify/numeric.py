@@ -16,6 +16,8 @@ from whileai_hf.score.verify.readings import denied_numbers, gold_number, stated
 # Two values of which one is no integer are equal up to this relative difference: what binary floats leave over.
 _FLOAT_NOISE = Decimal("5e-15")
 _HUNDRED = Decimal(100)
+# Relative difference that no rounding of floats makes.
+_CLEARLY = 1e-9
 
 
 class Numeric(Verifier):
@@ -26,7 +28,8 @@ class Numeric(Verifier):
     42"); without a mark its only number; of several the last one, as in the common reading of chains of thought. A
     reply that ends in a list of different numbers ("41, 42 or 43", "40-42") states none and scores 0. Numbers that
     the reply denies ("not 75 but 80") are not stated; one that it states and denies scores 0. Of "5 of the original
-    12" the answer is 5. Where there are no digits, numbers in English words are read ("forty-two").
+    12" the answer is 5. Where there are no digits, numbers in English words are read ("forty-two"). A gold answer that
+    is a formula (`x^2 + 1`, `3\sqrt{2}`) is no number and leaves the row unjudged; `MathEqual` reads it.
 
     Args:
         abs_tol (`float`, *optional*, defaults to 0):
@@ -81,14 +84,20 @@ class Numeric(Verifier):
 
     def check(self, candidate: str, gold: Any) -> Any:
         """Reads both sides and compares."""
-        golds = [gold_number(item, self.decimal) for item in (gold if isinstance(gold, list | tuple) else [gold])]
-        wanted = [item for item in golds if isinstance(item, Number)]
+        if isinstance(gold, list | tuple):
+            golds = [gold_number(item, self.decimal) for item in gold]
+        else:
+            golds = [gold_number(gold, self.decimal)]
+        wanted = [item for item in golds if not isinstance(item, str)]
         if not wanted:
             return {"reward": None, "reason": f"the gold answer {gold!r:.60} is no number"}
         said = stated_number(candidate, self.decimal)
         if isinstance(said, str):
             return {"reward": 0.0, "reason": said}
-        if not any(self.equal(said, item) for item in wanted):
+        for item in wanted:
+            if self.equal(said, item):
+                break
+        else:
             return {"reward": 0.0, "reason": f"the reply states {_shown(said)}"}
         if may_deny(candidate):
             for number in denied_numbers(candidate, self.decimal):
@@ -113,6 +122,10 @@ class Numeric(Verifier):
     def _close(self, a: Decimal, b: Decimal) -> bool:
         if a == b:
             return True
+        if not (self.abs_tol or self.rel_tol):
+            one, other = float(a), float(b)  # what they tell apart is different; of infinities they say nothing
+            if abs(one - other) > _CLEARLY * max(abs(one), abs(other)):
+                return False
         difference = abs(ARITHMETIC.subtract(a, b))
         if self.abs_tol or self.rel_tol:
             return difference <= max(self.abs_tol, ARITHMETIC.multiply(self.rel_tol, abs(b)))

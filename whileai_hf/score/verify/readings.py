@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from whileai_hf.score.verify.denials import denied, may_deny
+from whileai_hf.score.verify.formulas import is_formula
 from whileai_hf.score.verify.numbers import Number, numbers, plainer
 from whileai_hf.score.verify.numerals import may_be_numeral, numerals
 from whileai_hf.score.verify.stated import LIST_GAP, MOST_ANSWERS, closing, stated
@@ -49,6 +50,9 @@ def gold_number(gold: Any, decimal: Literal[".", ","] = ".") -> Reading:
 
 @lru_cache(maxsize=8192)
 def _gold_text(gold: str, decimal: Literal[".", ","]) -> Reading:
+    answers = stated(gold)
+    if is_formula(answers[-1] if answers else gold):
+        return "the gold answer is a formula"
     return stated_number(gold, decimal)
 
 

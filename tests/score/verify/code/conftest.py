@@ -15,7 +15,11 @@ def _unavailable(isolation):
     return None
 
 
-@pytest.fixture(params=["process", "bubblewrap"])
+# What both walls hold is tried on the better one; the other is for the slow run, except where a test names it.
+USUAL, OTHER = ("process", "bubblewrap") if _unavailable("bubblewrap") else ("bubblewrap", "process")
+
+
+@pytest.fixture(params=[USUAL, pytest.param(OTHER, marks=pytest.mark.slow)])
 def isolation(request):
     trouble = _unavailable(request.param)
     if trouble:

@@ -44,6 +44,7 @@ def _processes_named(mark):
     return found
 
 
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_infinite_loop(run):
     begun = time.monotonic()
     verdict = run("while True: pass", "assert f()", timeout=0.5)
@@ -81,6 +82,7 @@ def bomb():
 
 
 @linux
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_number_of_processes_is_limited(run):
     """300 at most, so that a failure of this test harms nobody."""
     assert run(BOMB, "made = bomb()\nassert 20 < made < 64", timeout=20)["reward"] == 1.0
@@ -111,6 +113,7 @@ while True:
 
 
 @linux
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_what_it_started_ends_with_it(run):
     mark = f"whileai-test-{os.getpid()}-{time.monotonic_ns()}"
     program = f"""
@@ -130,6 +133,7 @@ def start():
 
 
 @linux
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_two_gigabytes_of_memory(run):
     program = "def f():\n    block = bytearray(2 * 1024**3)\n    return len(block)"
     verdict = run(program, "assert f() > 0", timeout=20)
@@ -174,6 +178,7 @@ def test_as_root_a_process_cannot_write_what_is_roots(tmp_path):
     assert target.read_text() == "kept"
 
 
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_working_directory_goes(run, monkeypatch):
     with tempfile.TemporaryDirectory() as place:  # not `tmp_path`, which only its owner may enter
         os.chmod(place, 0o755)
@@ -190,6 +195,7 @@ return os.listdir()
         assert os.listdir(place) == []
 
 
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_environment_is_empty(run, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     body = "import os\nreturn sorted(os.environ)"
@@ -269,7 +275,7 @@ def test_huge_output_of_a_function(run):
 
 
 def test_huge_value(run):
-    verdict = run("def f(): return 'x' * 100_000_000", "assert len(f()) == 1", timeout=20)
+    verdict = run("def f(): return 'x' * 40_000_000", "assert len(f()) == 1", timeout=20)
     assert verdict["reward"] == 0.0
 
 
@@ -287,7 +293,7 @@ return False
     assert run(_probe(body), "assert probe()", timeout=20)["reward"] == 1.0
 
 
-@pytest.mark.parametrize("code", [0, 1, 7])
+@pytest.mark.parametrize("code", [0, pytest.param(1, marks=pytest.mark.slow), 7])
 def test_exit_codes(run, code):
     program = f"import sys\nprint('done')\nsys.exit({code})"
     assert run(program, [{"input": "", "output": "done"}])["reward"] == float(code == 0)

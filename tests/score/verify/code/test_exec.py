@@ -1,6 +1,9 @@
 """The forms tests come in, what a candidate may be, and what gets no verdict."""
 
+import ast
 import json
+import re
+import textwrap
 import time
 from pathlib import Path
 
@@ -60,6 +63,25 @@ def test_null_agents(reply, quick):
 BOUNDARY = (Path(__file__).parent / "boundary.txt").read_text(encoding="utf-8").split("\n=====\n")
 
 
+def _own_names(case, number):
+    """The case with names that no other case has, its test as a function."""
+    program, test = case.split("\n-----\n")
+    nodes = ast.parse(program).body
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for name in names:
+        program, test = (re.sub(rf"\b{name}\b", f"{name}_{number}", text) for text in (program, test))
+    return program, f"def test_{number}():\n" + textwrap.indent(test, "    ")
+
+
+def test_ordinary_python_works_across_the_boundary_all_at_once(quick):
+    """One after the other they are run by the slow run, which says which of them fails."""
+    cases = [_own_names(case, number) for number, case in enumerate(BOUNDARY)]
+    programs, tests = zip(*cases, strict=True)
+    verdict = quick("\n".join(programs), "\n".join(tests), partial=True, timeout=20)
+    assert (verdict["tests_passed"], verdict["tests_total"]) == (len(BOUNDARY), len(BOUNDARY)), verdict
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BOUNDARY)
 def test_ordinary_python_works_across_the_boundary(case, quick):
     """Values, objects, exceptions, callbacks: a program and its tests notice nothing of the two processes."""
@@ -126,7 +148,11 @@ def test_programs(quick):
 
 
 def test_where_rows_keep_tests():
-    judge = CodeExec(isolation="process")
+    def adds(code, tests, limits):
+        assert tests.sources and "(1, 2) == 3" in tests.sources[-1]
+        return Outcome(passed=int("+" in code), total=1)
+
+    judge = CodeExec(runner=adds)
     tests = "assert add(1, 2) == 3"
     for row in (
         {"privileged": {"tests": tests}},
@@ -137,7 +163,7 @@ def test_where_rows_keep_tests():
         assert judge({"final_text": ADD, **row})["reward"] == 1.0
         assert judge({"final_text": WRONG, **row})["reward"] == 0.0
         assert set(row) <= set(judge.columns())
-    assert CodeExec(field="info.tests", isolation="process")({"final_text": ADD, "info": {"tests": tests}})["reward"]
+    assert CodeExec(field="info.tests", runner=adds)({"final_text": ADD, "info": {"tests": tests}})["reward"]
     for row in ({}, {"test": ""}, {"privileged": None}, {"test": 5}, {"tests": {"x": 1}}, {"solution": ADD}):
         verdict = judge({"final_text": ADD, **row})
         assert verdict["reward"] is None
@@ -259,7 +285,7 @@ plain = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(plain)
 def test_plain_values_cross_unchanged(value):
     again = decode(json.loads(json.dumps(encode(value, dict))), dict)

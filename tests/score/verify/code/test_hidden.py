@@ -40,19 +40,23 @@ def _kind(base, method="def __eq__(self, other): return True\n    __hash__ = Non
         pytest.param(EQUAL + "add = Equal", id="equal class"),
         pytest.param(EQUAL.replace("class Equal", "class add") + "    def __init__(*_): pass", id="class so named"),
         pytest.param(_kind("int"), id="equal int"),
-        pytest.param(_kind("str"), id="equal str"),
-        pytest.param(_kind("tuple"), id="equal tuple"),
-        pytest.param("from unittest.mock import ANY, MagicMock\ndef add(a, b): return ANY", id="mock any"),
+        pytest.param(_kind("str"), id="equal str", marks=pytest.mark.slow),
+        pytest.param(_kind("tuple"), id="equal tuple", marks=pytest.mark.slow),
+        pytest.param(
+            "from unittest.mock import ANY, MagicMock\ndef add(a, b): return ANY",
+            id="mock any",
+            marks=pytest.mark.slow,
+        ),
         pytest.param("from unittest.mock import MagicMock\nadd = MagicMock()", id="magic mock"),
         pytest.param("import sys; sys.exit(0)", id="exit"),
         pytest.param("import os; os._exit(0)", id="hard exit"),
         pytest.param("def add(a, b):\n    import sys\n    sys.exit(0)", id="exit when called"),
         pytest.param("def add(a, b):\n    import os\n    os._exit(0)", id="hard exit when called"),
-        pytest.param("def add(a, b): raise SystemExit(0)", id="raise exit"),
+        pytest.param("def add(a, b): raise SystemExit(0)", id="raise exit", marks=pytest.mark.slow),
         pytest.param(
             "import atexit, os\natexit.register(os._exit, 0)\ndef add(a, b): raise KeyboardInterrupt", id="hook"
         ),
-        pytest.param("def add(a, b): raise StopIteration", id="stop iteration"),
+        pytest.param("def add(a, b): raise StopIteration", id="stop iteration", marks=pytest.mark.slow),
         pytest.param("def add(a, b): raise GeneratorExit", id="generator exit"),
         pytest.param("print('ok', 'passed', '2 passed', '{\"passed\": 2, \"total\": 2}')", id="prints success"),
         pytest.param(
@@ -94,6 +98,7 @@ def test_does_not_pass(program, quick):
     assert verdict["reward"] == 0.0, verdict
 
 
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_killing_whatever_can_be_killed(run, isolation):
     if isolation == "process" and os.geteuid() != 0:
         pytest.skip("a plain process can kill other processes of its user, this one among them")
@@ -111,9 +116,9 @@ def add(a, b):
     assert run(program, ADD)["reward"] == 0.0
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
+@pytest.mark.parametrize("arithmetic", ["return 0\n", "return self\n"])
+def test_no_operator_lets_an_object_pass_for_a_number(arithmetic, quick):
+    tests = [
         "assert abs(f() - 3) < 1e-6",
         "assert -1e-6 < f() - 3 < 1e-6",
         "assert f() <= 3 and f() >= 3",
@@ -128,14 +133,12 @@ def add(a, b):
         "assert isinstance(f(), int)",
         "assert f() is True",
         "assert str(f()) == '3'",
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertAlmostEqual(f(), 3)",
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(), 3)",
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertIn(3, f())",
-    ],
-)
-def test_no_operator_lets_an_object_pass_for_a_number(test, quick):
-    assert quick(EQUAL + "def f(): return Equal()", test)["reward"] == 0.0
-    assert quick(EQUAL.replace("return 0\n", "return self\n") + "def f(): return Equal()", test)["reward"] == 0.0
+        "import unittest\nclass A(unittest.TestCase):\n    def test(self): self.assertAlmostEqual(f(), 3)",
+        "import unittest\nclass B(unittest.TestCase):\n    def test(self): self.assertEqual(f(), 3)",
+        "import unittest\nclass C(unittest.TestCase):\n    def test(self): self.assertIn(3, f())",
+    ]
+    verdict = quick(EQUAL.replace("return 0\n", arithmetic) + "def f(): return Equal()", tests, partial=True)
+    assert (verdict["tests_passed"], verdict["tests_total"]) == (0, len(tests)), verdict
 
 
 def test_skipping_a_test_is_no_way_to_pass_it(quick):
@@ -206,6 +209,7 @@ def look():
 """
 
 
+@pytest.mark.parametrize("isolation", ["process", "bubblewrap"], indirect=True)
 def test_the_process_with_the_tests_cannot_be_looked_into(run, isolation):
     if isolation == "process" and os.geteuid() != 0:
         pytest.skip("a plain process can look into other processes of its user, this one among them")

@@ -42,9 +42,16 @@ class CodeExec(Verifier):
     What the tests are safe from. They run in a process of their own, and what they call of the program are proxies:
     arguments and results are copied as plain values. The program cannot read the tests or what they expect, patch
     what they use, print or write a verdict, or end them early with one. An object it returns never equals a plain
-    value, whatever its `__eq__` says; only objects are compared by their own class. Expected outputs of programs do
-    not enter the sandbox at all. What this costs: `is` between values, patching of what the program calls
-    (`unittest.mock.patch`), introspection of its functions and subclassing of its classes do not work in tests.
+    value, whatever its `__eq__` says; only objects are compared by their own class. It cannot pass for text or a
+    collection either: `f().startswith("x")`, `.count`, `.index`, `.find`, `.isdigit()`, `.equals(3)` and their like
+    fail on it unless all arguments are objects of the program. Expected outputs of programs do not enter the sandbox
+    at all. What this costs: `is` between values, patching of what the program calls (`unittest.mock.patch`),
+    introspection of its functions and subclassing of its classes do not work in tests.
+
+    What the tests believe. Methods with other names are the program's own: `f().contains(2)` is called, sees the 2,
+    and what it answers counts. So are all methods of an object that the test makes by calling a class with a capital
+    letter, `Trie().startswith("x")`. What such methods return is compared like any other result. Tests that a
+    program may try to please should compare values: `str(f())`, `list(f())` and `f().x` are safe.
 
     What the machine is safe from, with bubblewrap: there is no network; only a working directory in memory can be
     written; other files but the system's and Python's, and other processes, are invisible. In both ways: time, memory

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from whileai_hf.score.verify.code.guest.peer import CANDIDATE_FILE, GoneError, Peer, UnsupportedError
 from whileai_hf.score.verify.code.guest.plan import Plan, broken, plan_of
-from whileai_hf.score.verify.code.guest.standins import stand_in
+from whileai_hf.score.verify.code.guest.standins import known_as, stand_in
 
 
 TYPE_CHECKING = False  # as in `typing`, whose import would be a sixth of the time a sandbox takes to start
@@ -41,7 +41,7 @@ class _Candidate(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return vars(self)["_peer"].request("get", _CANDIDATE, name)
+        return known_as(name, vars(self)["_peer"].request("get", _CANDIDATE, name))
 
 
 def _is_of_tests(value: Any) -> bool:
@@ -99,7 +99,7 @@ class _Examination:
         self._candidate = _Candidate(self._peer, [str(name) for name in names])
         sys.modules.update(dict.fromkeys(_ALIASES, self._candidate))
         for name in set(map(str, names)) & self._plan.names:
-            namespace[name] = self._peer.request("get", _CANDIDATE, name)
+            namespace[name] = known_as(name, self._peer.request("get", _CANDIDATE, name))
         return namespace
 
     def _set_up(self, code: types.CodeType, namespace: dict[str, Any]) -> bool:

@@ -75,12 +75,13 @@ class Peer:
         guard (`Callable`):
             Raises TypeError unless the other side may do `(object, operation, name)`.
         picky (`bool`):
-            Whether only that may be lent which `guard` lets the other side use.
+            Whether the other side is not to be trusted: only that is lent which `guard` lets it use, and its objects
+            are not asked what a test is there to find out.
     """
 
     def __init__(self, reading: int, writing: int, build: Build, guard: Guard, picky: bool) -> None:
         self._reading, self._writing = reading, writing
-        self._build, self._guard, self._picky = build, guard, picky
+        self._build, self._guard, self.picky = build, guard, picky
         self._lent: list[Any] = []
         self._places: dict[int, int] = {}
         self._borrowed: dict[int, Any] = {}
@@ -97,7 +98,7 @@ class Peer:
         if back is not None:
             return {"ref": back, "back": True}
         kind = _kind(value)
-        if self._picky and kind != "exception":
+        if self.picky and kind != "exception":
             try:
                 self._guard(value, "lend", "")
             except TypeError as error:

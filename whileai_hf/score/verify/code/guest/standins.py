@@ -4,6 +4,11 @@ A test compares what the candidate returns with what it expects. Were `==` answe
 that equals everything would pass every test. So an object never learns a plain value it is compared with: `==` with
 one is False, `<` is a TypeError, and what arithmetic with a plain value makes (`result - 3`) can no longer be turned
 into a number. Two objects of the candidate compare and add up as their class says.
+
+Nor may an object pass for text or a collection by answering `startswith` or `equals`. What the candidate returns is
+not asked by a method in [`QUESTIONS`] about a plain value, and never learns that value. An object that a test made
+itself, by calling a class with a capital letter, has the methods of its class: whoever calls `Trie()` wants its
+`startswith`. Any other method is the program's own (`build([1, 2]).contains(2)`): it is called, and it is believed.
 """
 
 from __future__ import annotations
@@ -21,6 +26,14 @@ _OWN = frozenset({"_peer", "_place", "_name", "_made", "_told"})
 _DESCRIBING = frozenset({"__annotations__", "__defaults__", "__doc__", "__members__", "__qualname__", "__wrapped__"})
 
 
+QUESTIONS = frozenset(
+    "startswith endswith count index find rindex rfind issubset issuperset isdisjoint isalnum isalpha isascii "
+    "isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper is_integer "
+    "equal equals eq ne almost_equal almost_equals isclose is_close allclose match matches fullmatch".split()
+)
+"""Methods of text, numbers and collections that tell whether a value is the right one, and usual names of such."""
+
+
 class RemoteObject(Stand):
     """An object of the other process; attributes, items, calls and operators go there."""
 
@@ -31,7 +44,12 @@ class RemoteObject(Stand):
     def __getattr__(self, name: str) -> Any:
         if name in _OWN or (name.startswith("__") and name not in _DESCRIBING):
             raise AttributeError(name)  # what copy, pickle and numpy probe for
-        return self._peer.request("get", self._place, name)
+        value = self._peer.request("get", self._place, name)
+        if self._made and isinstance(value, RemoteClass):
+            return known_as(name, value)
+        if name in QUESTIONS and not self._made and self._peer.picky and isinstance(value, RemoteObject):
+            return _question(name, value)
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _OWN:
@@ -63,6 +81,23 @@ class RemoteObject(Stand):
 
     def __iter__(self) -> Any:
         return self._operate("__iter__")
+
+
+def known_as(name: str, value: Any) -> Any:
+    """What a test finds under a name; a class with a capital letter makes objects with methods of their own."""
+    if isinstance(value, RemoteClass) and name.lstrip("_")[:1].isupper():
+        value._made = True
+    return value
+
+
+def _question(name: str, method: RemoteObject) -> Callable[..., Any]:
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        if (name.startswith("is") and not given) or not all(isinstance(value, RemoteObject) for value in given):
+            raise TypeError(f"{name} asks an object of the candidate whether it is what the test expects")
+        return method(*args, **kwargs)
+
+    return ask
 
 
 def _arithmetic(name: str) -> Callable[[Any, Any], Any]:
@@ -134,7 +169,7 @@ class RemoteClass(RemoteFunction):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
-        if isinstance(made, RemoteObject):
+        if isinstance(made, RemoteObject) and self._made:
             made._made = True
         return made
 

@@ -89,3 +89,16 @@ def test_a_rubric_beside_a_judge_of_ones_own_is_refused() -> None:
         grade([_row()], lambda row: 1, use_privileged=True)
     with pytest.raises(ConfigurationError, match="did you mean 'timeout'"):
         grade([_row()], lambda row: 1, time_out=3)  # type: ignore[call-arg]
+
+
+def test_markers_of_others_may_be_lists() -> None:
+    rows = [_row("get_order", "refund", markers={"x": [index]}) for index in range(2)]
+    assert _warnings(rows) == []
+
+
+def test_the_model_measured_does_not_judge_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WHILEAI_JUDGE", raising=False)
+    monkeypatch.setenv("HF_TOKEN", "hf_x")
+    row = _row(rollout_status="error")
+    judged = evaluate([row], rubric="Be kind.", model="meta-llama/Llama-3.3-70B-Instruct")
+    assert "Qwen" in judged["judge_meta"][0]["model"]

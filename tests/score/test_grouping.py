@@ -87,3 +87,24 @@ def test_where_groups_may_be_cut_it_is_refused() -> None:
         open_rows(ROWS).map(Score(Longest()), batched=True)
     with pytest.raises(ConfigurationError, match="grade after the run"):
         wai.simulate(lambda message: "Hi.", budget=2, grader=Longest())
+
+
+def test_groups_judged_before_a_model_stops_are_kept() -> None:
+    class Spent(Longest):
+        async def judge_group(self, rows: Sequence[dict[str, Any]]) -> list[float]:
+            if len(rows) == 2:
+                raise ModelStopError("the allowance is spent", "quota_spent")
+            return [1.0] * len(rows)
+
+    graded = grade(ROWS, Spent(), concurrency=1)
+    assert graded["reward"][:] == [1.0, None, 1.0, None, 1.0]
+    assert "spent" in graded["judge_meta"][1]["error"]
+
+
+def test_prompts_may_be_conversations() -> None:
+    asked = [{"role": "user", "content": "q"}]
+    rows = [{"prompt": asked, "final_text": text, "run_id": "none"} for text in ("long one", "x")]
+    assert grade(rows, Longest())["reward"][:] == [1.0, 0.0]
+    tasks = [{"prompt": asked, "privileged": {"reference": "x"}}]
+    seen = grade(rows, lambda row: row["privileged"]["reference"] == row["final_text"], tasks=tasks)
+    assert seen["reward"][:] == [0.0, 1.0]

@@ -54,3 +54,14 @@ def test_a_judge_that_never_answered_is_the_callers_trouble(awaits: bool) -> Non
     assert judge.asked <= 8
     with pytest.raises(ModelStopError, match="allowance"):
         open_rows(ROWS).map(Score(Failing(0)), batched=True)
+
+
+def test_rows_that_are_skipped_do_not_count_as_answers() -> None:
+    rows = [{"final_text": "x", "rollout_status": "error"}, *ROWS]
+    with pytest.raises(ModelStopError, match="allowance"):
+        grade(rows, Failing(0))
+
+
+def test_what_earlier_batches_gave_is_kept() -> None:
+    mapped = open_rows(ROWS).map(Score(Failing(15), concurrency=1), batched=True, batch_size=10)
+    assert [reward is None for reward in mapped["reward"][:]] == [False] * 15 + [True] * 25

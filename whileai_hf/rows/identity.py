@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from whileai_hf.rows.canonical import dumps
 from whileai_hf.rows.view import RowView
 
 
 TaskKey = str | int
 # In order of preference. `None` means absent; 0 and "" are values somebody chose.
 _KEY_COLUMNS = ("scenario_id", "task_id", "prompt")
+
+
+def hashable(value: Any) -> Any:
+    """A value as part of a key: a conversational prompt, a list of messages, is its JSON text; others as they are."""
+    return dumps(value).decode() if isinstance(value, list | dict | tuple) else value
 
 
 def task_key(row: Mapping[str, Any]) -> TaskKey:
@@ -26,7 +32,8 @@ def task_key(row: Mapping[str, Any]) -> TaskKey:
             A row.
 
     Returns:
-        `str` or `int`: The key as stored on the row; the empty string when the row has none of the three.
+        `str` or `int`: The key as stored on the row, a prompt of messages as JSON text; the empty string when the row
+        has none of the three.
 
     Examples:
     ```python
@@ -38,7 +45,7 @@ def task_key(row: Mapping[str, Any]) -> TaskKey:
     for name in _KEY_COLUMNS:
         value = row.get(name)
         if value is not None:
-            return value  # type: ignore[no-any-return]
+            return hashable(value)  # type: ignore[no-any-return]
     return ""
 
 
@@ -52,10 +59,10 @@ def task_keys(view: RowView) -> list[TaskKey]:
         if None not in keys:
             break
         keys = [other if key is None else key for key, other in zip(keys, view.column(name), strict=True)]
-    return ["" if key is None else key for key in keys]
+    return ["" if key is None else hashable(key) for key in keys]
 
 
 def group_keys(view: RowView) -> list[tuple[TaskKey, str]]:
     """`(task_key, prompt)` of every row, read column-wise."""
     prompts = view.column("prompt", "")
-    return [(key, prompt or "") for key, prompt in zip(task_keys(view), prompts, strict=True)]
+    return [(key, hashable(prompt or "")) for key, prompt in zip(task_keys(view), prompts, strict=True)]

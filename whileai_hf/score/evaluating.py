@@ -41,7 +41,7 @@ def evaluate(
         judge (`Callable` or `str` or [`Model`], *optional*):
             As for [`grade`].
         model (`str`, *optional*):
-            Name of the model that is measured, for the rows' `model_version`.
+            Name of the model that is measured, for the rows' `model_version`; the default judge is another one.
         rubric (`str` or `Path`, *optional*):
             As for [`grade`].
         config ([`GradingConfig`], *optional*):
@@ -67,7 +67,7 @@ def evaluate(
     if model is not None and (not isinstance(model, str) or not model.strip()):
         raise ConfigurationError(f"model={model!r} is no name; pass the name of the model that is measured")
     rows = view(data)
-    score = scorer(rows, judge, rubric, settings)
+    score = scorer(rows, judge, rubric, settings, policies=() if model is None else (model,))
     score.source = "eval"
     judged = graded(rows, score, settings)
     if model is not None:

@@ -68,8 +68,9 @@ def grade(
     Returns:
         `datasets.Dataset`: The rows with `reward`, `reason`, `judge_name`, `judge_status`, `judge_meta`,
         `failure_class`, `markers` and `lineage`; without the privileged columns. A row without a verdict has
-        `reward=None` and a status that says why. With neither judge nor rubric the floor is graded: nothing
-        invented, nothing skipped, no success claimed after a failure ([`conduct_grade`]).
+        `reward=None` and a status that says why. `lineage["judge_version"]` is `version=` or the judge's own; a
+        function has none, and `judge_meta["code"]` tells its editions apart. With neither judge nor rubric the floor
+        is graded: nothing invented, nothing skipped, no success claimed after a failure ([`conduct_grade`]).
 
     Raises:
         [`ConfigurationError`]: A judge that cannot be called, or a knob it cannot honour.
@@ -89,9 +90,11 @@ def grade(
     return graded(rows, scorer(rows, judge, rubric, settings), settings)
 
 
-def scorer(rows: RowView, judge: Any, rubric: str | Path | None, config: GradingConfig) -> Score:
-    """The map function that grades these rows as [`grade`] is asked to."""
-    policies = sorted({str(model) for model in rows.column("model_version") if model})
+def scorer(
+    rows: RowView, judge: Any, rubric: str | Path | None, config: GradingConfig, policies: Sequence[str] = ()
+) -> Score:
+    """The map function that grades these rows as [`grade`] is asked to; `policies` are models the rows do not name."""
+    policies = sorted({*policies, *(str(model) for model in rows.column("model_version") if model)})
     chosen = choose_judge(judge, rubric, config)
     if isinstance(chosen, Independent):
         chosen.bind(policies)

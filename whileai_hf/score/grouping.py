@@ -8,7 +8,7 @@ from typing import Any
 
 from whileai_hf.actors.loop import background_loop
 from whileai_hf.errors import ModelStopError
-from whileai_hf.score.judging import not_judged
+from whileai_hf.score.halting import not_judged
 from whileai_hf.score.lanes import Progress, Row
 from whileai_hf.score.verdicts import GroupJudge, JudgeStatus, Verdict, failed, overdue, verdict
 
@@ -43,7 +43,7 @@ def judge_groups(
         `list[Verdict]`: One per row, in the order of `rows`.
 
     Raises:
-        [`ModelStopError`]: The judge's model answers no further call.
+        [`ModelStopError`]: The judge's model answers no call, and no group was judged before it said so.
     """
     groups: dict[Any, list[int]] = {}
     verdicts: list[Verdict] = []
@@ -54,10 +54,18 @@ def judge_groups(
             groups.setdefault(key, []).append(index)
     done = len(rows) - sum(map(len, groups.values()))
 
+    stopped: ModelStopError | None = None
+
     async def judge_one(members: list[int]) -> None:
-        nonlocal done
+        nonlocal done, stopped
         async with free:
-            found = await _verdicts(judge, [rows[index] for index in members], timeout)
+            if stopped is None:
+                try:
+                    found = await _verdicts(judge, [rows[index] for index in members], timeout)
+                except ModelStopError as error:
+                    stopped = stopped or error
+            if stopped is not None:
+                found = [failed(stopped)] * len(members)
         for index, one in zip(members, found, strict=True):
             verdicts[index] = one
         done += len(members)
@@ -70,10 +78,9 @@ def judge_groups(
                 tasks.create_task(judge_one(members))
 
     free = asyncio.Semaphore(concurrency)
-    try:
-        asyncio.run_coroutine_threadsafe(judge_all(), background_loop()).result()
-    except* ModelStopError as errors:
-        raise errors.exceptions[0] from None
+    asyncio.run_coroutine_threadsafe(judge_all(), background_loop()).result()
+    if stopped is not None and all(one.reward is None for one in verdicts):
+        raise stopped
     return verdicts
 
 

@@ -7,11 +7,28 @@ asking: verdicts given before it are kept, and the rows after it stay unjudged a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from whileai_hf.errors import ModelStopError
 from whileai_hf.score.lanes import Row
-from whileai_hf.score.verdicts import Verdict, failed
+from whileai_hf.score.verdicts import JudgeStatus, Verdict, failed
+
+
+def not_judged(row: Row) -> Verdict | None:
+    """A rollout that did not take place has no verdict: an agent that crashed has not failed its task."""
+    status = row.get("rollout_status")
+    if status is None or status == "ok":
+        return None
+    message = f"not judged: the rollout has rollout_status {status!r}"
+    return Verdict(None, JudgeStatus.MISSING_REWARD, meta={"error": message})
+
+
+@dataclass
+class Heard:
+    """Whether a judge has given a reward yet; kept from batch to batch of one `map`."""
+
+    yes: bool = False
 
 
 class Halt:
@@ -21,34 +38,36 @@ class Halt:
     Args:
         judge_row (`Callable[[dict], Verdict]`, or one that awaits):
             Judges one row; lets a [`ModelStopError`] through.
+        heard ([`Heard`], *optional*):
+            What is known from earlier rows.
     """
 
-    def __init__(self, judge_row: Callable[[Row], Any]) -> None:
+    def __init__(self, judge_row: Callable[[Row], Any], heard: Heard | None = None) -> None:
         self._judge_row = judge_row
+        self._heard = heard or Heard()
         self.error: ModelStopError | None = None
-        self.answered = False
-        """Whether the judge was heard before the error."""
 
     def ask(self, row: Row) -> Verdict:
         """The verdict on a row."""
         if self.error is not None:
-            return failed(self.error)
+            return not_judged(row) or failed(self.error)
         try:
             verdict: Verdict = self._judge_row(row)
         except ModelStopError as error:
             return self._stop(error)
-        self.answered = True
+        # A row that was skipped, or has nothing to judge, says nothing about the model.
+        self._heard.yes = self._heard.yes or verdict.reward is not None
         return verdict
 
     async def ask_async(self, row: Row) -> Verdict:
         """[`ask`] for a judge that awaits."""
         if self.error is not None:
-            return failed(self.error)
+            return not_judged(row) or failed(self.error)
         try:
             verdict: Verdict = await self._judge_row(row)
         except ModelStopError as error:
             return self._stop(error)
-        self.answered = True
+        self._heard.yes = self._heard.yes or verdict.reward is not None
         return verdict
 
     def _stop(self, error: ModelStopError) -> Verdict:
@@ -56,6 +75,6 @@ class Halt:
         return failed(error)
 
     def check(self) -> None:
-        """Raises the error if nothing was judged before it: then there is nothing to keep."""
-        if self.error is not None and not self.answered:
+        """Raises the error if no row got a reward before it: then there is nothing to keep."""
+        if self.error is not None and not self._heard.yes:
             raise self.error

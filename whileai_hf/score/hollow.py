@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from whileai_hf.rows import RowView
+from whileai_hf.rows.identity import hashable
 from whileai_hf.score.reading import calls_of
 from whileai_hf.score.verdicts import as_number
 
@@ -70,7 +71,7 @@ def _flat_markers(markers: list[Any]) -> list[str]:
     counts: dict[str, int] = {}
     for row in markers:
         for name, value in row.items() if isinstance(row, dict) else ():
-            values.setdefault(name, set()).add(value)
+            values.setdefault(name, set()).add(hashable(value))  # markers of others may be lists
             counts[name] = counts.get(name, 0) + 1
     flat = sorted(name for name, seen in values.items() if len(seen) == 1 and counts[name] > 1)
     if not flat:

@@ -17,9 +17,9 @@ from typing import Any
 
 from whileai_hf.actors.loop import wait_for
 from whileai_hf.errors import ModelStopError
-from whileai_hf.score.halting import Halt
+from whileai_hf.score.halting import Halt, Heard, not_judged
 from whileai_hf.score.lanes import Progress, Row, run_in_threads, run_on_loop
-from whileai_hf.score.verdicts import JudgeStatus, Named, Paced, Verdict, failed, verdict
+from whileai_hf.score.verdicts import Named, Paced, Verdict, failed, verdict
 
 
 JudgeFunction = Callable[[Row], Any]
@@ -68,15 +68,6 @@ def is_async(judge: JudgeFunction) -> bool:
 def default_concurrency(judge: JudgeFunction) -> int:
     """Rows at the same time: what the judge says; a verifier computes and never waits, so it says 1."""
     return judge.concurrency if isinstance(judge, Paced) else DEFAULT_CONCURRENCY
-
-
-def not_judged(row: Row) -> Verdict | None:
-    """A rollout that did not take place has no verdict: an agent that crashed has not failed its task."""
-    status = row.get("rollout_status")
-    if status is None or status == "ok":
-        return None
-    message = f"not judged: the rollout has rollout_status {status!r}"
-    return Verdict(None, JudgeStatus.MISSING_REWARD, meta={"error": message})
 
 
 def judge_row(judge: JudgeFunction, row: Row) -> Verdict:
@@ -147,6 +138,7 @@ def judge_rows(
     concurrency: int | None = None,
     timeout: float | None = None,
     progress: Progress | None = None,
+    heard: Heard | None = None,
 ) -> list[Verdict]:
     """
     Judges rows.
@@ -162,6 +154,8 @@ def judge_rows(
             Seconds a row may take. At the timeout the row gets its status and the call is left to itself.
         progress (`Callable[[int], None]`, *optional*):
             Called now and then with the number of rows done.
+        heard ([`Heard`], *optional*):
+            Whether the judge gave a reward on earlier rows, and now on these.
 
     Returns:
         `list[Verdict]`: One per row, in order.
@@ -171,10 +165,10 @@ def judge_rows(
     """
     width = default_concurrency(judge) if concurrency is None else concurrency
     if is_async(judge):
-        halt = Halt(functools.partial(judge_row_async, judge))
+        halt = Halt(functools.partial(judge_row_async, judge), heard)
         verdicts = run_on_loop(halt.ask_async, iter(rows), width=width, timeout=timeout, progress=progress)
     else:
-        halt = Halt(functools.partial(judge_row, judge))
+        halt = Halt(functools.partial(judge_row, judge), heard)
         if timeout is None and (width == 1 or concurrency is None):
             verdicts = _here_or_in_threads(halt.ask, iter(rows), width, progress)
         else:

@@ -11,6 +11,7 @@ from typing import Any
 
 from whileai_hf.errors import DataError, MissingColumnError
 from whileai_hf.rows import RowView, view
+from whileai_hf.rows.identity import hashable
 from whileai_hf.rows.view import Source
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS
 from whileai_hf.store import read_privileged
@@ -32,8 +33,8 @@ class TaskSecrets:
 
     def find(self, scenario: Any, prompt: Any) -> Extra | None:
         """What is known about a task, `None` when it is not in the set."""
-        found = self._by_task.get((scenario, prompt))
-        return found if found is not None else self._by_scenario.get(scenario)
+        found = self._by_task.get((hashable(scenario), hashable(prompt)))
+        return found if found is not None else self._by_scenario.get(hashable(scenario))
 
 
 def _from_tasks(tasks: Source) -> TaskSecrets:
@@ -46,7 +47,8 @@ def _from_tasks(tasks: Source) -> TaskSecrets:
     columns = [given.column(name) for name in PRIVILEGED_COLUMNS]
     by_task: dict[_Key, Extra] = {}
     for scenario, prompt, *values in zip(given.column("scenario_id"), given.column("prompt"), *columns, strict=True):
-        by_task.setdefault((scenario, prompt), dict(zip(PRIVILEGED_COLUMNS, values, strict=True)))
+        key = hashable(scenario), hashable(prompt)
+        by_task.setdefault(key, dict(zip(PRIVILEGED_COLUMNS, values, strict=True)))
     return TaskSecrets(by_task)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ class GradeReport(Report):
     floor: bool
     """Whether there was neither judge nor rubric, so that only the conduct was graded."""
     self_judged: int
-    """Rows judged by the model that made them."""
+    """Rows judged by the model that made them, alone or as a member of a panel."""
     warnings: list[str]
 
     def __str__(self) -> str:
@@ -65,13 +65,23 @@ def unjudged_warning(columns: Mapping[str, Sequence[Any]]) -> str | None:
     return f"{len(unjudged)} of {len(rewards)} rows are unjudged and count nowhere ({share}{detail})"
 
 
+def _models(meta: Any) -> Iterator[str]:
+    """The models that judged: of the judge, and of every member of a panel."""
+    if isinstance(meta, dict):
+        if meta.get("model"):
+            yield str(meta["model"])
+        members = meta.get("members")
+        for member in members if isinstance(members, list) else ():
+            yield from _models(member)
+
+
 def self_judged(rows: RowView) -> int:
-    """How many rows were judged by the model that made them."""
+    """How many rows were judged by the model that made them, alone or among others."""
     pairs = zip(rows.column("judge_meta"), rows.column("model_version"), strict=True)
-    models = Counter(
-        (meta["model"], policy) for meta, policy in pairs if isinstance(meta, dict) and meta.get("model") and policy
+    judges = Counter((tuple(_models(meta)), str(policy)) for meta, policy in pairs if policy)
+    return sum(
+        count for (models, policy), count in judges.items() if any(same_model(model, policy) for model in models)
     )
-    return sum(count for (model, policy), count in models.items() if same_model(str(model), str(policy)))
 
 
 def _only(values: Sequence[Any]) -> tuple[Any, int]:

@@ -21,10 +21,12 @@ from whileai_hf.rows import RowView, canonical
 from whileai_hf.rows.columns import replace_columns
 from whileai_hf.rows.hashing import register_hash
 from whileai_hf.score.grouping import judge_groups
-from whileai_hf.score.hashing import UnhashableError, code_digest, fingerprint
+from whileai_hf.score.halting import Heard
+from whileai_hf.score.hashing import UnhashableError, code_digest
 from whileai_hf.score.judging import JudgeFunction, default_concurrency, judge_name, judge_rows
 from whileai_hf.score.judgment import PRIVILEGED_COLUMNS, judgment_columns, judgment_values
 from whileai_hf.score.lanes import Progress, Row, own
+from whileai_hf.score.state import Stateful, state_of
 from whileai_hf.score.verdicts import Described, GroupJudge, Selective, Verdict
 
 
@@ -83,6 +85,8 @@ class Score:
         _check_judge(judge)
         _check_limits(timeout, concurrency)
         self.judge = judge
+        self._given = version is not None
+        self._heard = Heard()
         self.provenance = _provenance(judge, None if version is None else str(version))
         own = self.provenance.get("version")
         self.version = None if own is None else str(own)
@@ -130,7 +134,14 @@ class Score:
 
     def verdicts(self, rows: Iterable[Row], progress: Progress | None = None) -> list[Verdict]:
         """The judge's verdicts on rows, in order."""
-        return judge_rows(self.judge, rows, concurrency=self.concurrency, timeout=self.timeout, progress=progress)
+        return judge_rows(
+            self.judge,
+            rows,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            progress=progress,
+            heard=self._heard,
+        )
 
     def group_verdicts(
         self, rows: Sequence[Row], keys: Sequence[Any], progress: Progress | None = None
@@ -171,14 +182,15 @@ class Score:
 
     def content_hash(self) -> str:
         """
-        What decides whether an earlier result may be used again: the judge's `version`, else its code and state.
+        What decides whether an earlier result may be used again: the `version` given, else the judge's own version and
+        what else it says decides (`hash_state`), else its code and state.
         A judge whose state cannot be hashed gets a new hash every time, so it is never answered from the cache.
         """
         what = f"{type(self).__qualname__} {self.name} {self.columns} {self.keep_privileged} {self.source}"
-        if self.version is not None:
+        if self.version is not None and (self._given or not isinstance(self.judge, Stateful)):
             return f"{what} version {self.version}"
         try:
-            return f"{what} code {fingerprint(self.judge)}"
+            return f"{what} {'code' if self.version is None else self.version} {state_of(self.judge)}"
         except UnhashableError as error:
             logger.warning(
                 "the judge %s holds %s, which cannot be hashed, so map judges every row again on each call; "

@@ -12,6 +12,7 @@ from whileai_hf.actors import ScriptedModel
 from whileai_hf.actors.models import as_model
 from whileai_hf.errors import ConfigurationError, ModelError, ModelStopError, SourceNotFoundError
 from whileai_hf.score.judges import Judge, Scale, VerdictCache
+from whileai_hf.score.judges.transcript import parts_of
 from whileai_hf.score.judging import judge_rows
 
 
@@ -269,7 +270,9 @@ def test_provenance_follows_what_decides():
     spec = "vllm:org/model@http://127.0.0.1:9/v1"
     base = Judge(spec, "x").provenance()
     assert base["model"] == "org/model" and base["temperature"] == 0.0
-    assert base["version"] == f"org/model@{base['prompt_hash']}"
+    assert base["version"].startswith(f"org/model@{base['prompt_hash']}-")
+    elsewhere = Judge("vllm:org/model@http://127.0.0.1:8/v1", "x").provenance()
+    assert elsewhere["version"] != base["version"] and elsewhere["model"] == base["model"]
     others = [Judge(spec, "y"), Judge(spec, "x", scale=(1, 5)), Judge(spec, "x", use_privileged=True), Judge(spec)]
     assert len({base["version"], *(judge.provenance()["version"] for judge in others)}) == 5
     assert pickle.loads(pickle.dumps(Judge(spec, "x"))).provenance() == base
@@ -345,3 +348,102 @@ def test_arguments_out_of_range():
     with pytest.raises(ConfigurationError):
         Judge("no-such-form", "x")
     assert Judge("vllm:m@http://127.0.0.1:9/v1", "x", scale=Scale(0, 10)).scale == Scale(0, 10)
+
+
+def test_the_same_name_at_another_address_is_asked_anew(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    said = []
+    for answer in (PASS, PASS.replace("pass", "fail")):
+        with Server(answer) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            judge = Judge("openai:judge-x", "x")
+            said.append(judged(judge).reward)
+            assert b"sk-of-a-test" not in pickle.dumps(judge)
+            assert judged(pickle.loads(pickle.dumps(judge))).reward == said[-1]
+    assert said == [1.0, 0.0]
+
+
+def test_a_default_is_chosen_anew_for_other_rows(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_x")
+    judge = Judge(None, "x")
+    models = [
+        judge.bind([policy]).provenance()["model"]
+        for policy in ("Qwen/QwQ-32B", "NousResearch/Hermes-3-Llama-3.1-8B", "Qwen/Qwen3-4B")
+    ]
+    assert ["lama" in model for model in models] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "rubric", [{"criteria": None}, [""], [{}], {"criteria": [], "note": "n"}, "# Title", 42, True]
+)
+def test_what_no_rubric_can_be_made_of_is_refused(rubric):
+    with pytest.raises(ConfigurationError):
+        Judge("vllm:m@http://127.0.0.1:9/v1", rubric)
+    with Server(PASS) as server:
+        made = judged(Judge(server.spec), {"prompt": "q", "final_text": "a", "privileged": {"rubric": rubric}})
+    assert made.reward is None and made.status == "missing_reward"
+
+
+def test_a_quoted_rubric_and_an_echoing_endpoint_give_nothing_away():
+    told = {"reference": {"owner": "Maria Lopez"}, "rubric": "- Names Maria Lopez as the owner of ZX-991."}
+    row = {"prompt": "Whose is it?", "final_text": "No idea.", "privileged": told}
+    answer = json.dumps({"reason": "It does not name Maria Lopez as the owner of ZX-991.", "verdict": "fail"})
+    with Server(answer) as server:
+        for judge in (Judge(server.spec), Judge(server.spec, use_privileged=True, cache=False)):
+            assert not re.search("Lopez|owner|ZX", judged(judge, row).reason)
+
+    def echo(request, n):
+        text = request["messages"][1]["content"]
+        return Reply.error(400, text[text.index("BEGIN FACTS") :][:150])
+
+    with Server(echo) as server, pytest.raises(ModelError, match=r"HTTP 400.*left out") as error:
+        judged(Judge(server.spec, use_privileged=True), row)
+    assert "Lopez" not in str(error.value)
+
+
+def test_lines_of_others_in_a_verdict_file_are_ignored(tmp_path, caplog):
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text('5\n[[1],2]\n{"a": 1}\n', encoding="utf-8")
+    with Server(PASS) as server:
+        assert judged(Judge(server.spec, "x", cache=path)).reward == 1.0
+    assert caplog.text.count("3 lines that are no verdicts") == 1
+
+
+def _kinds(**row):
+    return [tuple(part) for part in parts_of(row)]
+
+
+USER, DONE = {"role": "user", "content": "q"}, {"role": "assistant", "content": "done"}
+
+
+def test_what_only_one_column_tells_is_shown():
+    deleted = {"tool": "delete_all", "arguments": {"x": 1}, "result": "gone"}
+    calls = [("AGENT CALLS delete_all", '{"x":1}'), ("RESULT OF delete_all", "gone")]
+    assert _kinds(messages=[USER, DONE], steps=[deleted]) == [("USER", "q"), *calls, ("AGENT", "done")]
+    reply = [("USER", "q"), ("AGENT", "x")]
+    assert _kinds(messages=[USER], completion="x") == _kinds(prompt="q", completion="x") == reply
+    assert _kinds(messages=[USER], completion=[{"role": "assistant", "content": "x"}]) == reply
+    call = {"id": "1", "function": {"name": "delete_all", "arguments": '{"x": 1}'}}
+    whole = [
+        USER,
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "gone"},
+    ]
+    shown = _kinds(prompt="q", messages=[*whole, DONE], steps=[deleted, {"text": "done"}], final_text="done")
+    assert [title for title, _ in shown] == ["USER", "AGENT CALLS delete_all", "RESULT OF delete_all", "AGENT"]
+
+
+def test_calls_of_other_stacks_are_shown_as_calls():
+    use = {"type": "tool_use", "id": "t", "name": "rm", "input": {"a": 1}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "removed"}]}
+    blocks = [
+        {"role": "assistant", "content": [{"type": "text", "text": "Now."}, use]},
+        {"role": "user", "content": [result]},
+    ]
+    shown = [("AGENT", "Now."), ("AGENT CALLS rm", '{"a":1}'), ("RESULT OF rm", "removed")]
+    assert _kinds(messages=blocks) == shown
+    legacy = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    assert _kinds(messages=[legacy, {"role": "function", "name": "f", "content": "ok"}]) == [
+        ("AGENT CALLS f", "{}"),
+        ("RESULT OF f", "ok"),
+    ]

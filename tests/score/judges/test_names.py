@@ -1,5 +1,7 @@
 """Which names mean one model, and what a reason must not repeat."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,14 @@ from whileai_hf.score.judges.masking import MASK, mask
         ("ollama:qwen3:4b", "Qwen/Qwen3-4B"),
         ("Qwen/Qwen3-4B-AWQ", "qwen3-4b"),
         ("ollama:phi4:latest", "phi4"),
+        ("hf:meta-llama/Llama-3.3-70B-Instruct", "meta-llama/Meta-Llama-3.3-70B-Instruct"),
+        ("unsloth/Qwen3-4B-unsloth-bnb-4bit", "vllm:Qwen/Qwen3-4B@http://host.example/v1"),
+        ("ollama:qwen3:4b-q4_K_M", "Qwen3-4B-Q4_K_M.gguf"),
+        ("RedHatAI/Qwen3-4B-quantized.w4a16", "RedHatAI/Qwen3-4B-FP8-dynamic"),
+        ("Qwen/Qwen3-4B@abc123def", "transformers:/models/Qwen3-4B/"),
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1/"),
+        ("bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet"),
+        ("transformers:runs/a/final", "runs/a/final"),
     ],
 )
 def test_one_model(judge, policy):
@@ -31,6 +41,9 @@ def test_one_model(judge, policy):
         ("hf:Qwen/Qwen3-4B", "Qwen/Qwen3-8B"),
         ("hf:Qwen/Qwen3-4B", "Qwen/Qwen3-4B-Base"),
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"),
+        ("transformers:runs/a/final", "transformers:runs/b/final"),
+        ("transformers:/out/policy/checkpoint-500", "transformers:/out/judge/checkpoint-500"),
+        ("org1/my-agent", "org2/my-agent"),
         (None, "Qwen/Qwen3-4B"),
         ("", ""),
     ],
@@ -73,3 +86,26 @@ def test_any_text(text, secrets, shown):
 def test_a_whole_sentence_never_survives(words):
     secret = " ".join(words)
     assert secret not in mask(f"As we know, {secret}, so it failed.", [secret], "Hello")
+
+
+@pytest.mark.parametrize(
+    ("secret", "said", "masked"),
+    [
+        ("Maria Lopez", "It is Maria Lopez's order.", "It is [privileged] order."),
+        ("the owner is Maria Lopez of Ghent", "It must name Maria Lopez.", "It must name [privileged]."),
+        ("password: swordfish", "The password was swordfish.", "The password was [privileged]."),
+        ("it costs 1204.50 dollars", "It costs 1,204.50 or $1204.5.", "It costs [privileged] or $[privileged]."),
+        ("\u9e7f\u7279\u4e39\u6e2f\u53e3", "\u662f\u9e7f\u7279\u4e39\u6e2f\u53e3\u3002", "\u662f[privileged]\u3002"),
+        ("vip_customer gold", "It is a vip_customer.", "It is a [privileged]."),
+        ("Rotterdam", "owner:Rotterdam, not Paris", "owner:[privileged], not Paris"),
+    ],
+)
+def test_secrets_in_other_forms(secret, said, masked):
+    assert mask(said, [secret], "Where? In Paris?") == masked
+
+
+def test_long_texts_take_no_time():
+    started = time.process_time()
+    for secret in ("a: " * 20000, "A\n" * 20000, ":" * 60000, " " * 60000):
+        mask("word " * 1000, [secret], "")
+    assert time.process_time() - started < 5

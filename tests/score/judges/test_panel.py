@@ -1,15 +1,20 @@
 """Panels and ratings of any judge: votes, missing votes, and what is refused."""
 
 import asyncio
+import threading
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from whileai_hf.actors import ScriptedModel
+from whileai_hf.actors.models import as_model
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.score import Score, grade, grade_report
 from whileai_hf.score.judges import Judge, Panel, Scale, scaled
 from whileai_hf.score.judging import is_async, judge_rows
+from whileai_hf.score.rubrics import rubric_judge
 from whileai_hf.score.verify import ExactMatch
 
 
@@ -132,3 +137,52 @@ def test_scaling_keeps_what_a_judge_is():
     for scale in ((5, 1), (2, 2), 5, (1, 2, 3)):
         with pytest.raises(ConfigurationError):
             scaled(voter(1), scale)
+
+
+def test_an_edited_member_is_another_panel():
+    first, second = Panel([voter(1), voter(1)]), Panel([voter(1), voter(0)])
+    assert first.provenance()["version"] == Panel([voter(1), voter(1)]).provenance()["version"]
+    assert first.provenance()["version"] != second.provenance()["version"]
+    hashes = {Score(panel).content_hash() for panel in (first, second)}
+    model = ScriptedModel(['{"reason": "r", "verdict": "pass"}'])
+    hashes |= {Score(Judge(model, "x", context_chars=size)).content_hash() for size in (10, 20, None)}
+    assert len(hashes) == 5
+
+
+def test_a_member_that_hangs_holds_up_nobody_else():
+    def slow(row):
+        if row["slow"]:
+            time.sleep(20)
+        return 1
+
+    rows = [{"slow": number < 12} for number in range(16)]
+    verdicts = judge_rows(Panel([slow, voter(1)]), rows, timeout=0.5)
+    assert [made.status.value for made in verdicts] == ["timeout"] * 12 + ["ok"] * 4
+    assert all(thread.daemon for thread in threading.enumerate() if thread.name == "whileai-panel")
+
+
+def test_the_models_of_members_are_chosen_and_counted(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_x")
+    panel = Panel([Judge(None, "x"), rubric_judge(rubric=["y"])]).bind(["meta-llama/Llama-3.1-8B"])
+    assert all("Qwen" in member["model"] for member in panel.provenance()["members"])
+    model = ScriptedModel(['{"reason": "r", "verdict": "pass"}'])
+    rows = grade(
+        [{"prompt": "q", "final_text": "a", "model_version": as_model(model).name}],
+        Panel([Judge(model, "x"), voter(1)]),
+    )
+    assert grade_report(rows).self_judged == 1
+
+
+@pytest.mark.parametrize(
+    "judge", [None, Panel([voter(1), voter(0)]), rubric_judge(ScriptedModel(["x"]), rubric=["y"]), ExactMatch()]
+)
+def test_a_scale_is_refused_where_there_are_no_ratings(judge):
+    for scale in ((1, 5), (5, 1)):
+        with pytest.raises(ConfigurationError):
+            grade([{"prompt": "q", "final_text": "a", "answer": "a"}], judge, scale=scale)
+
+
+def test_a_yes_is_no_rating():
+    for answer in (True, {"reward": False}):
+        (row,) = grade([{"prompt": "q"}], voter(answer), scale=(1, 5))
+        assert (row["reward"], row["judge_status"]) == (None, "invalid_result")

@@ -199,5 +199,17 @@ def test_a_cut_object_is_no_object(end):
 def test_long_texts_take_no_time(text):
     started = time.process_time()
     for scale in (TEN, Binary()):
-        read_verdict(text, scale)
-    assert time.process_time() - started < 5
+        read_verdict(text[:100_000], scale)
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Verdict: pass? No, fail.", None),
+        ("Verdict: pass, no issues found", 1.0),
+        ('```json\n{"reason": "x", "verdict": "fail"}\n```\nFinal: pass', 1.0),
+    ],
+)
+def test_a_verdict_that_is_taken_back(text, value):
+    assert read_verdict(text, Binary()).value == value

@@ -308,3 +308,14 @@ def test_without_a_model_there_is_one_error_and_no_rows(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigurationError, match="WHILEAI_JUDGE"):
         judge_pairs([PAIR])
+
+
+def test_sides_that_differ_in_what_a_judge_sees_are_compared_and_secrets_stay_here():
+    sides = [{"prompt": "q", "completion": text, "privileged": {"reference": "s"}} for text in ("x", "y")]
+    more = [{"prompt": "q", "final_text": "x", "state_changes": change} for change in ([], [{"id": 1}])]
+    same = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x"}]
+    steps = [{"prompt": "q", "messages": same, "steps": step} for step in ([], [{"tool": "rm", "arguments": {}}])]
+    pairs = [{"a": a, "b": b, "privileged": {"reference": "s"}} for a, b in (sides, more, steps)]
+    rows, report = judge_pairs(pairs, lambda first, second: "A")
+    assert report.ties == 3 and all(rows["flipped"])
+    assert "privileged" not in rows.column_names and "privileged" not in str(rows[0]["a"])

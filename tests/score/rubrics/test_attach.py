@@ -90,3 +90,12 @@ def test_judges_get_it_from_the_task_set_and_graded_rows_do_not_keep_it():
     rows = grade(rollouts, lambda row: seen.append(rubric_of(row)) or 1, tasks=tasks)
     assert seen == [read_rubric(RUBRIC)]
     assert not view(rows).has("privileged")
+
+
+def test_a_row_names_no_file_of_this_machine(tmp_path):
+    path = tmp_path / "secret.txt"
+    path.write_text("- The password is hunter2.", encoding="utf-8")
+    for row in ({"rubric": str(path)}, {"privileged": {"rubric": str(path)}}):
+        assert "hunter2" not in str(rubric_of(row))
+    tasks = attach_rubric([{"prompt": "q", "rubric": str(path)}], lambda row: row["rubric"])
+    assert "hunter2" not in str(rubric_of(tasks[0]))

@@ -259,3 +259,13 @@ def test_rewards_are_shares_of_what_was_assessed(points, most):
     assert (made.reward == 1.0) == all(assessed) == (made.failure_class is None)
     assert (made.reward == 0.0) == (not any(assessed))
     assert len(made.markers) == len(assessed)
+
+
+def test_a_privileged_rubric_and_facts_leave_no_trace(tmp_path):
+    told = {"rubric": ["Names Maria Lopez as the owner."], "reference": {"owner": "Maria Lopez"}}
+    path = tmp_path / "replies.jsonl"
+    reply = '{"c1": {"verdict": "unmet", "reason": "the owner Maria Lopez \\u004copez was not named"}}'
+    judge = rubric_judge(ScriptedModel([reply]), cache=path, use_privileged=True)
+    row = grade([{"prompt": "Whose is it?", "final_text": "No idea.", "privileged": told}], judge)[0]
+    assert (row["markers"], row["failure_class"]) == ({"rubric:c1": 0.0}, "c1")
+    assert "opez" not in str(row) and "opez" not in path.read_text("utf-8") and "unmet" in path.read_text("utf-8")

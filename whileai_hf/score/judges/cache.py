@@ -6,6 +6,7 @@ kept: what could not be read, or failed, is asked again. The file is read once a
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from pathlib import Path
@@ -18,6 +19,8 @@ from whileai_hf.rows import dumps
 from whileai_hf.rows.rng import digest
 from whileai_hf.store import Journal, read_lines
 
+
+logger = logging.getLogger(__name__)
 
 _KEY_DIGITS = 32
 
@@ -74,13 +77,18 @@ class VerdictCache:
     def _load(self) -> dict[str, Any]:
         if self._known is None:
             self._known = {}
-            if self.path.exists():
-                for line in read_lines(self.path):
-                    try:
-                        key, value = orjson.loads(line)
-                    except ValueError:  # torn by a killed writer; that verdict is asked for again
-                        continue
-                    self._known[key] = value
+            odd = 0
+            for line in read_lines(self.path) if self.path.exists() else ():
+                try:
+                    entry = orjson.loads(line)
+                except ValueError:  # torn by a killed writer; that verdict is asked for again
+                    continue
+                if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
+                    self._known[entry[0]] = entry[1]
+                else:
+                    odd += 1
+            if odd:
+                logger.warning("%s holds %d lines that are no verdicts of ours; they are ignored", self.path, odd)
         return self._known
 
     def get(self, key: str) -> Any:

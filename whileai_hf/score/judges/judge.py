@@ -17,14 +17,15 @@ from whileai_hf.actors.models.failures import is_too_long
 from whileai_hf.errors import ConfigurationError, ModelError, ModelStopError
 from whileai_hf.rows import dumps
 from whileai_hf.rows.hashing import register_hash
+from whileai_hf.score.judges.address import address_of, version_of
 from whileai_hf.score.judges.asked import Asked, answer_schema, facts_of, prompt_hash, system_text, template, user_text
 from whileai_hf.score.judges.cache import VerdictCache, default_path
-from whileai_hf.score.judges.masking import mask
+from whileai_hf.score.judges.hiding import Hidden
 from whileai_hf.score.judges.names import VARIABLE, default_judge_model
 from whileai_hf.score.judges.reading import Reading, read_verdict
 from whileai_hf.score.judges.scales import VerdictScale, as_scale
 from whileai_hf.score.judges.standard import standard_of, standard_text
-from whileai_hf.score.judges.transcript import TRANSCRIPT_COLUMNS, Part, Row
+from whileai_hf.score.judges.transcript import TRANSCRIPT_COLUMNS, Row
 from whileai_hf.score.verdicts import JudgeStatus, Verdict
 
 
@@ -96,6 +97,7 @@ class Judge:
             raise ConfigurationError(f"context_chars is {context_chars!r}; pass a number of characters above 0")
         self.context_chars = context_chars
         self._source = model
+        self._chooses = model is None
         self._cache_at = cache
         self._model: Model | None = None if model is None else _made(model)
         self._cache: VerdictCache | None = None
@@ -107,14 +109,17 @@ class Judge:
         return f"Judge({who!r}, scale={self.scale!r}, prompt_hash={self.prompt_hash!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_identity", "_schema")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_identity", "_schema")}
+        # A model named by a string is made anew where it is needed: it holds the key of its endpoint.
+        return {**state, "_model": None} if isinstance(self._source, str) else state
 
     @property
     def model(self) -> Model:
         """Who judges; the default is settled by the first row, or here."""
         if self._model is None:
-            self.bind(())
-        assert self._model is not None
+            if self._source is None:
+                self._source = default_judge_model(())
+            self._model = _made(self._source)
         return self._model
 
     def bind(self, policies: Iterable[str | None]) -> Judge:
@@ -131,21 +136,22 @@ class Judge:
         Raises:
             [`ConfigurationError`]: There is no model to fall back on.
         """
-        if self._model is None:
-            self._source = default_judge_model(policies)
-            self._model = _made(self._source)
+        chosen = default_judge_model(policies) if self._chooses else self._source
+        if chosen != self._source:
+            self._source, self._model, self._cache = chosen, _made(chosen), None
+            vars(self).pop("_identity", None)
         return self
 
     def fresh(self) -> Judge:
         """A copy that asks the model anew about every row, to measure how far it agrees with itself."""
         made = copy(self)
-        made._cache_at, made._cache = False, None
+        made._model, made._cache_at, made._cache = self._model, False, None
         return made
 
     def rescaled(self, scale: VerdictScale | tuple[float, float]) -> Judge:
         """A copy that answers on another scale."""
         return Judge(
-            self._source,
+            None if self._chooses else self._source,
             self.rubric,
             scale=scale,
             use_privileged=self.use_privileged,
@@ -160,7 +166,7 @@ class Judge:
             "model": self.model.name,
             "prompt_hash": self.prompt_hash,
             "temperature": self.model.sampling.get("temperature"),
-            "version": f"{self.model.name}@{self.prompt_hash}",
+            "version": version_of(self.model, self.prompt_hash),
         }
         return {**said, "scale": repr(self.scale)} if self.scale.likert else said
 
@@ -170,15 +176,12 @@ class Judge:
 
     def hash_state(self) -> list[object]:
         """What `Dataset.map` fingerprints in place of the object itself."""
-        model = "default" if self._model is None else dumps([self._address(), self._model.sampling]).decode()
-        return [model, self.prompt_hash, self.context_chars]
-
-    def _address(self) -> str:
-        return self._source if isinstance(self._source, str) else self.model.name
+        return ["default" if self._source is None else self._identity, self.prompt_hash, self.context_chars]
 
     @cached_property
     def _identity(self) -> str:
-        return dumps([self._address(), self.model.sampling, self.prompt_hash]).decode()
+        name = self._source if isinstance(self._source, str) else self.model.name
+        return dumps([name, address_of(self.model), self.model.sampling, self.prompt_hash]).decode()
 
     @cached_property
     def _schema(self) -> dict[str, Any]:
@@ -213,24 +216,28 @@ class Judge:
             [`ModelError`]: The model did not answer this call.
             [`ModelStopError`]: It will answer no call.
         """
-        if self._model is None:
+        if self._source is None:
             self.bind((row.get("model_version"),))
         facts = facts_of(row) if self.use_privileged else []
         asked = user_text(row, self.scale, facts)
         if asked is None:
             return _unjudged("the row has nothing to judge: no messages, steps, prompt or final_text")
-        system = self._system(row)
+        try:
+            system = self._system(row)
+        except ConfigurationError:  # what is wrong with it may quote it
+            return _unjudged("the row's own rubric cannot be used: it has no criteria, or is no text, list or dict")
         size = len(system) + len(asked.text)
         if self.context_chars is not None and size > self.context_chars:
             return _unjudged(f"the run does not fit: {size} characters, and context_chars is {self.context_chars}")
         cache = self._verdicts()
+        hidden = Hidden(row if self.use_privileged else _rubric_only(row), asked.shown)
         if cache is None:
-            return await self._ask(system, asked, facts)
+            return await self._ask(system, asked, hidden)
         key = VerdictCache.key(self._identity, system, asked.text)
         kept = cache.get(key)
         if isinstance(kept, Mapping) and isinstance(kept.get("value"), int | float):
             return self._verdict(Reading(float(kept["value"]), kept.get("reason")))
-        made = await self._ask(system, asked, facts)
+        made = await self._ask(system, asked, hidden)
         if made.reward is not None:
             cache.put(key, {"value": made.meta.get("rating", made.reward), "reason": made.reason})
         return made
@@ -241,25 +248,23 @@ class Judge:
         own = standard_of(row)
         return system_text(template("default_rubric") if own is None else own, self.scale)
 
-    async def _ask(self, system: str, asked: Asked, facts: list[Part]) -> Verdict:
+    async def _ask(self, system: str, asked: Asked, hidden: Hidden) -> Verdict:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": asked.text}]
         try:
             completion = await self.model.complete(messages, schema=self._schema)
-        except ModelStopError:
-            raise
         except ModelError as error:
-            if is_too_long(error):
-                return _unjudged(f"the run does not fit the judge's context: {error}")
-            raise
+            shown = hidden.error(error, self.model.name)
+            if is_too_long(error) and not isinstance(error, ModelStopError):
+                return _unjudged(f"the run does not fit the judge's context: {shown}")
+            if shown is error:
+                raise
+            raise shown from None
         if completion.finish_reason == "length":
             problem = "the judge's reply is cut off at its token cap; give the model a higher max_tokens"
             return _unjudged(problem, JudgeStatus.INVALID_RESULT)
         reading = read_verdict(completion.message.get("content"), self.scale)
-        if facts:
-            secrets = [part.text for part in facts]
-            hidden = [text and mask(text, secrets, asked.shown) for text in (reading.reason, reading.problem)]
-            reading = Reading(reading.value, hidden[0], hidden[1], reading.abstained)
-        return self._verdict(reading)
+        told = [text and hidden(text) for text in (reading.reason, reading.problem)]
+        return self._verdict(Reading(reading.value, told[0], told[1], reading.abstained))
 
     def _verdict(self, reading: Reading) -> Verdict:
         if not isinstance(reading.value, float):
@@ -267,6 +272,12 @@ class Judge:
             return _unjudged(reading.problem or "no verdict", status, reading.reason)
         meta = {"rating": reading.value} if self.scale.likert else {}
         return Verdict(self.scale.reward(reading.value), reason=reading.reason, meta=meta)
+
+
+def _rubric_only(row: Row) -> Row:
+    """Of what is privileged, the rubric: all that a judge is shown without the facts."""
+    privileged = row.get("privileged")
+    return {"privileged": {"rubric": privileged.get("rubric")}} if isinstance(privileged, Mapping) else {}
 
 
 def _made(source: Any) -> Model:

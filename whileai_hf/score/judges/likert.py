@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.score.judges.judge import Judge
 from whileai_hf.score.judges.scales import Scale
 from whileai_hf.score.judging import is_async, judge_name
-from whileai_hf.score.verdicts import Described, JudgeStatus, Selective, Verdict, verdict
+from whileai_hf.score.state import state_of
+from whileai_hf.score.verdicts import Described, GroupJudge, Independent, JudgeStatus, Selective, Verdict, verdict
+from whileai_hf.score.verify.base import Verifier
 
 
 Row = Mapping[str, Any]
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """A judge whose reward is a share from 0 to 1 by what it does, and no rating."""
+
+    gives_shares: bool
 
 
 class Scaled:
@@ -40,6 +51,10 @@ class Scaled:
 
     def rated(self, raw: Any) -> Verdict:
         """What a judge returned, its reward read as a rating."""
+        given = raw.get("reward") if isinstance(raw, Mapping) else raw
+        if isinstance(given, bool | np.bool_):  # a pass or fail is no rating: True is not a 1
+            problem = f"the judge answered {bool(given)}; expected {self.scale.wording()}"
+            return Verdict(None, JudgeStatus.INVALID_RESULT, meta={"error": problem})
         made = verdict(raw)
         if made.reward is None:
             return made
@@ -56,6 +71,16 @@ class Scaled:
         if said.get("version") is not None:
             said["version"] = f"{said['version']}/{self.scale.lo:g}-{self.scale.hi:g}"
         return {**said, "scale": repr(self.scale)}
+
+    def bind(self, policies: Iterable[str | None]) -> Scaled:
+        """Settles the default model of the judge, where it has one, for rows of these policies."""
+        if isinstance(self.judge, Independent):
+            self.judge.bind(policies)
+        return self
+
+    def hash_state(self) -> list[object]:
+        """What `Dataset.map` fingerprints in place of the object itself."""
+        return [state_of(self.judge), repr(self.scale)]
 
     def columns(self) -> Sequence[str] | None:
         """Those the judge reads."""
@@ -85,7 +110,7 @@ def scaled(judge: Any, scale: tuple[float, float]) -> Any:
         an `invalid_result`.
 
     Raises:
-        [`ConfigurationError`]: A scale without room, or a judge that is on another one.
+        [`ConfigurationError`]: A scale without room, a judge that is on another one, or one that gives no ratings.
 
     Examples:
     ```python
@@ -103,4 +128,12 @@ def scaled(judge: Any, scale: tuple[float, float]) -> Any:
         if judge.scale.likert and judge.scale != bounds:
             raise ConfigurationError(f"the judge answers on {judge.scale!r}, and scale= says {bounds!r}; drop one")
         return judge if judge.scale == bounds else judge.rescaled(bounds)
+    name = judge_name(judge)
+    if isinstance(judge, Verifier | Sharing | GroupJudge):
+        raise no_ratings(name)
     return (AsyncScaled if is_async(judge) else Scaled)(judge, bounds)
+
+
+def no_ratings(name: str) -> ConfigurationError:
+    """The refusal of a scale for a judge that gives no ratings."""
+    return ConfigurationError(f"scale= is for judges that give ratings, and {name} gives rewards from 0 to 1; drop it")

@@ -1,7 +1,8 @@
 """Whether a judge and a policy are the same model, and which model judges when nobody says.
 
 A model's writing pleases the model itself, so a judge should be another one. Names are compared without what says
-where a model runs: scheme, organisation, address, provider, date and quantization.
+where a model runs: scheme, organisation, address, provider, revision, date and quantization. Where the last part of
+a path is no name ("final", "checkpoint-500"), or the name is nobody's well-known family, the rest of it counts, too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from whileai_hf.errors import ConfigurationError
 
@@ -18,8 +20,65 @@ from whileai_hf.errors import ConfigurationError
 DEFAULT_JUDGES = ("hf:meta-llama/Llama-3.3-70B-Instruct", "hf:Qwen/Qwen2.5-72B-Instruct")
 VARIABLE = "WHILEAI_JUDGE"
 _SCHEME = re.compile(r"(hf|vllm|openai|ollama|transformers):")
-_DATED = re.compile(r"[-@]?(?:20\d\d-\d\d-\d\d|20\d{6})$")
-_PACKED = re.compile(r"[-_.](?:awq|gptq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|bnb|mlx)(?:[-_.]\w{1,8})?$")
+_ADDRESS = re.compile(r"@https?://.*$")
+_REVISION = re.compile(r"@[\w.-]+$")
+# Bedrock: "us.anthropic.<model>-v2:0".
+_BEDROCK_VERSION = re.compile(r"-v\d{1,2}(?::\d{1,2})+$")
+_BEDROCK_VENDOR = re.compile(
+    r"(?:(?:us|eu|apac|global)\.)?(?:anthropic|meta|mistral|amazon|cohere|deepseek|ai21|openai|qwen)\."
+)
+# What the end of a name says about when and how a model was packed; each may follow another.
+_PACKED = re.compile(
+    r"[-@]?(?:20\d\d-\d\d-\d\d|20\d{6})$"
+    r"|\.gguf$"
+    r"|[-_.](?:awq|gptq|gguf|ggml|exl[23]|fp8|fp16|bf16|int4|int8|[2-8]bit|bnb|mlx|nf4|unsloth|dynamic|quantized)$"
+    r"|[-_.](?:quantized[-_.])?w\d{1,2}a\d{1,2}$"
+    r"|[-_.]i?q[1-8](?:_[01k])?(?:_(?:xxs|xs|xl|s|m|l))?$"
+    r"|[-_.](?:awq|gptq|gguf|fp8|bnb)[-_.]\w{1,8}$"
+)
+# Names of a stage of training or a file, not of a model.
+_NO_NAME = re.compile(
+    r"(?:checkpoint|ckpt|step|epoch|iter|global_step|run|v)?[-_]?\d*"
+    r"|final|last|best|latest|merged|model|models|output|outputs|out|adapter|lora|policy|trained|tuned|checkpoints?|hf"
+    r"|(?:final|merged|best|last)[-_](?:model|checkpoint|merged|adapter)"
+)
+# Families whose names mean one model wherever it is kept; others are told apart by who keeps them.
+_KNOWN = re.compile(
+    r"llama|qwen|qwq|gpt|claude|gemini|gemma|mistral|mixtral|magistral|ministral|phi-?\d|deepseek|command-r|grok"
+    r"|falcon|olmo|smollm|granite|nemotron|kimi|glm|yi-|internlm|hermes|vicuna|tulu|zephyr|o[134](?:-|$)"
+)
+# Families of the default judges, with what is trained from them under other names.
+_FAMILIES = {
+    "llama": re.compile(r"llama|hermes|vicuna|alpaca|tulu|nemotron"),
+    "qwen": re.compile(r"qwen|qwq|qvq"),
+}
+
+
+class _Named(NamedTuple):
+    """A name, and where the model is kept, as far as that was said."""
+
+    name: str
+    place: str
+
+
+def _parts(model: str) -> _Named:
+    text = model.strip()
+    if text.startswith(("http://", "https://")):
+        text = text.partition("#")[2]
+    scheme = _SCHEME.match(text)
+    if scheme is not None:
+        text = text[scheme.end() :]
+    text = _BEDROCK_VERSION.sub("", _ADDRESS.sub("", text).rstrip("/"))
+    place, _, last = text.rpartition("/")
+    # A revision may hold slashes nowhere, an inference provider comes after a repository's name.
+    last = _REVISION.sub("", last)
+    if place and (scheme is None or scheme[1] != "ollama"):
+        last = last.partition(":")[0]
+    name = last.removesuffix(":latest").replace(":", "-").casefold()
+    name = _BEDROCK_VENDOR.sub("", name, count=1) if _BEDROCK_VENDOR.match(name) else name
+    while (shorter := _PACKED.sub("", name)) not in ("", name):
+        name = shorter
+    return _Named(re.sub(r"^meta-(?=llama)", "", name), place.casefold())
 
 
 def bare_name(model: str) -> str:
@@ -37,18 +96,7 @@ def bare_name(model: str) -> str:
 
     ```
     """
-    name = model.strip()
-    if name.startswith(("http://", "https://")):
-        name = name.partition("#")[2]
-    scheme = _SCHEME.match(name)
-    if scheme is not None:
-        name = name[scheme.end() :]
-    name = re.sub(r"@https?://.*$", "", name).rstrip("/")
-    if "/" in name and "ollama" not in (scheme[1] if scheme else ""):
-        name = name.rpartition("/")[2].partition(":")[0]  # without the inference provider
-    name = name.rpartition("/")[2].removesuffix(":latest").replace(":", "-").casefold()
-    name = _DATED.sub("", name)
-    return _PACKED.sub("", name)
+    return _parts(model).name
 
 
 def same_model(judge: str | None, policy: str | None) -> bool:
@@ -70,12 +118,20 @@ def same_model(judge: str | None, policy: str | None) -> bool:
     """
     if not judge or not policy:
         return False
-    return bool(bare_name(judge)) and bare_name(judge) == bare_name(policy)
+    if judge.strip().rstrip("/") == policy.strip().rstrip("/"):
+        return bool(judge.strip())
+    one, other = _parts(judge), _parts(policy)
+    if not one.name or one.name != other.name:
+        return False
+    if _NO_NAME.fullmatch(one.name):
+        return one.place == other.place
+    return one.place == other.place or not (one.place and other.place) or _KNOWN.search(one.name) is not None
 
 
-def _family(name: str) -> str:
-    found = re.match(r"[a-z]+", bare_name(name))
-    return found[0] if found else ""
+def _families(model: str) -> set[str]:
+    """The families of the default judges a model may come from, by any part of its name."""
+    name = _ADDRESS.sub("", model).casefold()
+    return {family for family, words in _FAMILIES.items() if words.search(name)}
 
 
 def default_judge_model(policies: Iterable[str | None] = ()) -> str:
@@ -97,8 +153,8 @@ def default_judge_model(policies: Iterable[str | None] = ()) -> str:
         return named
     from huggingface_hub import get_token
 
-    families = {_family(policy) for policy in policies if isinstance(policy, str)}
-    chosen = next((model for model in DEFAULT_JUDGES if _family(model) not in families), DEFAULT_JUDGES[0])
+    families = {family for policy in policies if isinstance(policy, str) for family in _families(policy)}
+    chosen = next((model for model in DEFAULT_JUDGES if families.isdisjoint(_families(model))), DEFAULT_JUDGES[0])
     if get_token() is None:
         raise ConfigurationError(
             f"no model was named to judge with, and the default {chosen} needs a Hub token: set {VARIABLE}= to one "

@@ -6,14 +6,18 @@ A member without a verdict has no vote, and is not counted as a no. Where the vo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextvars
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.rng import digest
+from whileai_hf.score.hashing import UnhashableError, code_digest
 from whileai_hf.score.judging import JudgeFunction as AnyJudge
 from whileai_hf.score.judging import is_async, judge_name, judge_row, judge_row_async
-from whileai_hf.score.verdicts import Described, JudgeStatus, Selective, Verdict
+from whileai_hf.score.state import state_of
+from whileai_hf.score.verdicts import Described, Independent, JudgeStatus, Selective, Verdict
 from whileai_hf.score.verify.base import Verifier
 
 
@@ -24,6 +28,7 @@ RULES = ("majority", "all", "any", "mean")
 MARKER = "judge:"
 # From which reward on a member votes for a pass: that of the library's other counts of passes.
 PASS_REWARD = 1.0
+_CODE_DIGITS = 12
 
 
 class Panel:
@@ -60,6 +65,7 @@ class Panel:
     """
 
     concurrency = 32
+    gives_shares = True
 
     def __init__(
         self,
@@ -89,13 +95,23 @@ class Panel:
 
     def provenance(self) -> dict[str, Any]:
         """The members, the rule, and a version that changes with any of theirs."""
-        members = [
-            {"name": name, **(judge.provenance() if isinstance(judge, Described) else {})}
-            for name, judge in zip(self.names, self.judges, strict=True)
-        ]
-        versions = [str(member.get("version", member["name"])) for member in members]
+        pairs = list(zip(self.names, self.judges, strict=True))
+        members = [{"name": name, **_said(judge)} for name, judge in pairs]
+        versions = [f"{name} {_edition(judge, said)}" for (name, judge), said in zip(pairs, members, strict=True)]
         of = digest(*versions, self.rule, self.quorum, self.pass_reward, length=12)
         return {"members": members, "rule": self.rule, "quorum": self.quorum, "version": f"panel-{self.rule}@{of}"}
+
+    def bind(self, policies: Iterable[str | None]) -> Panel:
+        """Settles the default models of the members that have none, for rows of these policies."""
+        known = list(policies)
+        for judge in self.judges:
+            if isinstance(judge, Independent):
+                judge.bind(known)
+        return self
+
+    def hash_state(self) -> list[object]:
+        """What `Dataset.map` fingerprints in place of the object itself."""
+        return [*map(state_of, self.judges), *self.names, self.rule, self.quorum, self.pass_reward]
 
     def columns(self) -> Sequence[str] | None:
         """Those any member reads; `None` when one of them does not say."""
@@ -117,7 +133,7 @@ class Panel:
 
         Returns:
             [`Verdict`]: Markers `judge:<name>`; metadata `votes`, `unjudged`, `agreement` (share of the verdicts that
-            vote as most do) and `members`, the status of each member without a verdict.
+            vote as most do) and `missing`, the status of each member without a verdict.
         """
         verdicts = await asyncio.gather(*(_one(judge, dict(row)) for judge in self.judges))
         given = {name: made for name, made in zip(self.names, verdicts, strict=True) if made.reward is not None}
@@ -130,7 +146,7 @@ class Panel:
             "agreement": max(yes, len(votes) - yes) / len(votes) if votes else None,
         }
         if missing:
-            meta["members"] = missing
+            meta["missing"] = missing
         markers = {f"{MARKER}{name}": made.reward for name, made in given.items() if made.reward is not None}
         reasons = [f"{name}: {made.reason}" for name, made in given.items() if made.reason]
         reward, problem = self._decide([made.reward for made in given.values() if made.reward is not None], yes)
@@ -183,4 +199,52 @@ async def _one(judge: AnyJudge, row: dict[str, Any]) -> Verdict:
         return await judge_row_async(judge, row)
     if isinstance(judge, Verifier):  # computes and never waits
         return judge_row(judge, row)
-    return await asyncio.to_thread(judge_row, judge, row)
+    return await _on_a_thread(judge, row)
+
+
+def _said(judge: AnyJudge) -> dict[str, Any]:
+    """What a member says about itself, else a hash of its code."""
+    if isinstance(judge, Described):
+        return judge.provenance()
+    code = code_digest(judge)
+    return {} if code is None else {"code": code[:_CODE_DIGITS]}
+
+
+def _edition(judge: AnyJudge, said: Mapping[str, Any]) -> str:
+    """What changes when a member does: its version, else its code and state, as far as they can be hashed."""
+    if said.get("version") is not None:
+        return str(said["version"])
+    try:
+        return state_of(judge)
+    except UnhashableError:
+        return str(said.get("code"))
+
+
+async def _on_a_thread(judge: AnyJudge, row: dict[str, Any]) -> Verdict:
+    """
+    A blocking member on a thread of its own: one that hangs holds up no other row, and not the end of the process.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Verdict] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def hand_in(made: Verdict | None, error: BaseException | None) -> None:
+        if answer.done():  # the row's time is over
+            return
+        if error is not None:
+            answer.set_exception(error)
+        elif made is not None:
+            answer.set_result(made)
+
+    def work() -> None:
+        made: Verdict | None = None
+        problem: BaseException | None = None
+        try:
+            made = context.run(judge_row, judge, row)
+        except BaseException as error:  # a model that stops, an interrupt: for whoever waits
+            problem = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(hand_in, made, problem)
+
+    threading.Thread(target=work, name="whileai-panel", daemon=True).start()
+    return await answer

@@ -17,7 +17,7 @@ _MOST_LABELS = 200
 _LABELS = (
     r"final (?:score|grade|rating|verdict|answer|judge?ment|decision|result)|overall (?:score|grade|rating|verdict)"
     r"|(?:total|my) (?:score|grade|rating|verdict)|grade|score|rating|verdict|judge?ment|decision|reward|result|answer"
-    r"|assessment|conclusion|overall|total|mark|pass ?/ ?fail|yes ?/ ?no"
+    r"|assessment|conclusion|overall|total|final|mark|pass ?/ ?fail|yes ?/ ?no"
 )
 _LABELLED = re.compile(
     rf"(?<![\w'-])(?P<label>{_LABELS})(?: is| was| of)?\s?(?::|=|-+>|\u2192|\u2013|\u2014|-(?=\s))\s*", re.IGNORECASE
@@ -77,7 +77,7 @@ def _word_after_label(line: str, at: int, scale: VerdictScale) -> Hit | None:
         return None if len(rest.split()) > 1 or value is None else Hit(at, None, off_scale(scale, line))
     if value is None:
         return Hit(at, None, off_scale(scale, line)) if scale.words else None
-    other = _other_word(rest, value, scale)
+    other = _other_word(rest, value, scale) or _takes_back(rest, value, scale)
     if other or (denied and value != 1.0):
         return Hit(at, None, f"the judge gave no single verdict: {quote(line)}")
     return Hit(at, 0.0 if denied else value)

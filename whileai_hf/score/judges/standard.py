@@ -43,12 +43,12 @@ def standard_text(source: Any) -> str:
     A rubric as text.
 
     Args:
-        source (`str`, `Path`, `list`, `dict` or anything whose `str` is the text):
+        source (`str`, `Path`, `list`, `dict` or `Rubric`):
             The text, the path of a `.md` or `.txt` file, criteria (texts, or dicts with `text`), a dict with
-            `criteria`, or an object such as a rubric.
+            `criteria`, or a rubric.
 
     Raises:
-        [`ConfigurationError`]: The rubric is empty, or its file cannot be read.
+        [`ConfigurationError`]: The rubric has no criteria, is something else, or its file cannot be read.
         [`SourceNotFoundError`]: A path that does not exist.
 
     Examples:
@@ -59,8 +59,8 @@ def standard_text(source: Any) -> str:
     ```
     """
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
-        return _not_empty(_file(Path(source)))
-    return _not_empty(_written(source))
+        return _checked(_file(Path(source)))
+    return _checked(source)
 
 
 def _written(source: Any) -> str:
@@ -75,10 +75,19 @@ def _written(source: Any) -> str:
     return str(source)
 
 
-def _not_empty(text: str) -> str:
-    if not text.strip():
+def _checked(source: Any) -> str:
+    """The text of what can be judged by: what a rubric of criteria can be made of."""
+    from whileai_hf.score.rubrics.markdown import read_markdown
+    from whileai_hf.score.rubrics.parsing import written_rubric
+
+    text = _written(source).strip()
+    if not text:
         raise ConfigurationError("the rubric is empty; say in words what a right run does, or leave rubric= out")
-    return text.strip()
+    if not isinstance(source, str):
+        written_rubric(source)
+    elif not read_markdown(source)[0]:
+        raise ConfigurationError("the rubric has no criteria, only a title; say in words what a right run does")
+    return text
 
 
 def standard_of(row: Mapping[str, Any]) -> str | None:
@@ -92,4 +101,4 @@ def standard_of(row: Mapping[str, Any]) -> str | None:
     found = privileged.get("rubric") if isinstance(privileged, Mapping) else None
     found = row.get("rubric") if found is None else found
     # Never a path: rows come from elsewhere, and must not name files of this machine.
-    return None if found is None else _not_empty(_written(found))
+    return None if found is None else _checked(found)

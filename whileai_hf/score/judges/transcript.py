@@ -7,10 +7,11 @@ put words into somebody else's mouth.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from whileai_hf.rows import dumps
+from whileai_hf.rows import dumps, loads
 from whileai_hf.rows.rng import digest
 from whileai_hf.score.reading.texts import text_of
 
@@ -22,6 +23,8 @@ TRANSCRIPT_COLUMNS = ("messages", "steps", "prompt", "completion", "final_text",
 _CODE_DIGITS = 12
 _SPEAKERS = {"system": "INSTRUCTIONS OF THE AGENT", "developer": "INSTRUCTIONS OF THE AGENT", "user": "USER"}
 _AGENT = "AGENT"
+_CALLS = f"{_AGENT} CALLS "
+_RESULT = "RESULT OF "
 _UNSEEN = frozenset({"text", "output_text", "input_text"})
 
 
@@ -68,30 +71,73 @@ def _call(entry: Any) -> Part:
     if not isinstance(function, Mapping):
         function = {}
     arguments = function.get("arguments")
-    return Part(f"{_AGENT} CALLS {_title(function.get('name'))}", as_text({} if arguments is None else arguments))
+    return Part(f"{_CALLS}{_title(function.get('name'))}", as_text({} if arguments is None else arguments))
+
+
+def _is_kind(block: Any, kind: str) -> bool:
+    return isinstance(block, Mapping) and isinstance(block.get("type"), str) and block["type"].endswith(kind)
 
 
 def _from_messages(messages: Sequence[Any]) -> Iterator[Part]:
-    names: dict[Any, str] = {}
+    names: dict[str, str] = {}
     for message in messages:
-        if not isinstance(message, Mapping):
+        if isinstance(message, Mapping):
+            yield from _message(message, names)
+
+
+def _message(message: Mapping[str, Any], names: dict[str, str]) -> Iterator[Part]:
+    """The parts of one message; `names` are the tools by the ids of their calls so far."""
+    role, content = message.get("role"), message.get("content")
+    if role in ("tool", "function"):
+        name = message.get("name") or _called(message.get("tool_call_id"), names)
+        yield Part(f"{_RESULT}{_title(name)}", _content(content))
+        return
+    title = _AGENT if role == "assistant" else _SPEAKERS.get(role, "OTHER") if isinstance(role, str) else "OTHER"
+    calls: list[Any] = list(_entries(message.get("tool_calls")))
+    if isinstance(message.get("function_call"), Mapping):
+        calls.append(message["function_call"])
+    blocks = content if isinstance(content, list | tuple) else ()
+    if any(_is_kind(block, "tool_use") or _is_kind(block, "tool_result") for block in blocks):
+        yield from _blocks(blocks, title, names)
+    else:
+        text = _content(content) or _content(message.get("refusal"))
+        if text or (title != _AGENT and not calls):
+            yield Part(title, text)
+    for entry in calls:
+        made = _call(entry)
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), str):
+            names[entry["id"]] = made.title.removeprefix(_CALLS)
+        yield made
+
+
+def _entries(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,) if isinstance(value, Mapping) else ()
+
+
+def _called(call_id: Any, names: Mapping[str, str]) -> str:
+    return (names.get(call_id) if isinstance(call_id, str) else None) or "a tool"
+
+
+def _blocks(blocks: Sequence[Any], title: str, names: dict[str, str]) -> Iterator[Part]:
+    """A message of blocks some of which are calls or results, in their order."""
+    said: list[Any] = []
+    for block in (*blocks, None):
+        is_call, is_result = _is_kind(block, "tool_use"), _is_kind(block, "tool_result")
+        if block is not None and not (is_call or is_result):
+            said.append(block)
             continue
-        role = message.get("role")
-        text = _content(message.get("content"))
-        if role == "assistant":
-            if text:
-                yield Part(_AGENT, text)
-            for entry in message.get("tool_calls") or ():
-                made = _call(entry)
-                if isinstance(entry, Mapping) and isinstance(entry.get("id"), str):
-                    names[entry["id"]] = made.title.removeprefix(f"{_AGENT} CALLS ")
-                yield made
-        elif role in ("tool", "function"):
-            call_id = message.get("tool_call_id")
-            name = message.get("name") or (names.get(call_id) if isinstance(call_id, str) else None) or "a tool"
-            yield Part(f"RESULT OF {_title(name)}", text)
-        else:
-            yield Part(_SPEAKERS.get(role, "OTHER") if isinstance(role, str) else "OTHER", text)
+        text = _content(said)
+        said = []
+        if text:
+            yield Part(title, text)
+        if is_call:
+            made = _call({"name": block.get("name"), "arguments": block.get("input")})
+            if isinstance(block.get("id"), str):
+                names[block["id"]] = made.title.removeprefix(_CALLS)
+            yield made
+        elif is_result:
+            name = block.get("name") or _called(block.get("tool_use_id"), names)
+            yield Part(f"{_RESULT}{_title(name)}", _content(block.get("content")))
 
 
 def _from_steps(steps: Sequence[Any]) -> Iterator[Part]:
@@ -101,30 +147,73 @@ def _from_steps(steps: Sequence[Any]) -> Iterator[Part]:
         if "tool" in step:
             yield _call({"name": step["tool"], "arguments": step.get("arguments")})
             if "result" in step:
-                yield Part(f"RESULT OF {_title(step['tool'])}", _content(step["result"]))
+                yield Part(f"{_RESULT}{_title(step['tool'])}", _content(step["result"]))
         for key, title in (("user", "USER"), ("text", _AGENT)):
             if step.get(key):
                 yield Part(title, _content(step[key]))
 
 
 def _turns(row: Row) -> list[Part]:
-    messages = row.get("messages")
-    if isinstance(messages, list | tuple) and messages:
-        parts = list(_from_messages(messages))
-    else:
-        prompt, completion = row.get("prompt"), row.get("completion")
-        parts = list(_from_messages(prompt)) if isinstance(prompt, list | tuple) else []
-        if isinstance(prompt, str) and prompt:
-            parts.append(Part("USER", as_text(prompt)))
-        parts += _from_steps(row.get("steps") or ()) if isinstance(row.get("steps") or (), list | tuple) else ()
-        if isinstance(completion, list | tuple):
-            parts += _from_messages(completion)
-        elif isinstance(completion, str) and completion:
-            parts.append(Part(_AGENT, as_text(completion)))
+    parts = list(_from_messages(_entries(row.get("messages"))))
+    prompt, completion, steps = row.get("prompt"), row.get("completion"), row.get("steps")
+    asked = list(_from_messages(prompt)) if isinstance(prompt, list | tuple) else []
+    if isinstance(prompt, str) and prompt:
+        asked.append(Part("USER", as_text(prompt)))
+    if not any(part.title == "USER" for part in parts):
+        parts = [*(part for part in asked if part not in parts), *parts]
+    acted = list(_from_steps(steps)) if isinstance(steps, list | tuple) else []
+    if acted:
+        parts = _with_steps(parts, acted)
+    if isinstance(completion, list | tuple):
+        parts += _unseen(parts, list(_from_messages(completion)))
     final = _content(row.get("final_text"))
-    if final and final not in [part.text for part in parts if part.title == _AGENT]:
-        parts.append(Part(_AGENT, final))
+    for text in (as_text(completion) if isinstance(completion, str) else "", final):
+        if text and text not in [part.text for part in parts if part.title == _AGENT]:
+            parts.append(Part(_AGENT, text))
     return parts
+
+
+def _unseen(parts: Sequence[Part], more: Sequence[Part]) -> list[Part]:
+    """What there is more of; a part that is said twice has to be there twice."""
+    seen = Counter(map(_compared, parts))
+    found = []
+    for part in more:
+        key = _compared(part)
+        seen[key] -= 1
+        if seen[key] < 0:
+            found.append(part)
+    return found
+
+
+def _compared(part: Part) -> tuple[str, str]:
+    """A part in the form two columns share: arguments written with other spaces are the same."""
+    text = part.text.strip()
+    if part.title.startswith((_CALLS, _RESULT)) and text[:1] in "{[":
+        try:
+            text = dumps(loads(text)).decode()
+        except ValueError:  # no JSON after all
+            return part.title, text
+    return part.title, text
+
+
+def _with_steps(parts: list[Part], acted: list[Part]) -> list[Part]:
+    """Messages with what only the steps tell: calls and results that the messages leave out, before the last reply."""
+    if not parts:
+        return acted
+    told = any(part.title.startswith(_RESULT) for part in parts)
+    if not told and any(part.title.startswith(_RESULT) for part in acted):
+        # The messages tell no result, so the steps tell calls and results together.
+        parts = [part for part in parts if not part.title.startswith(_CALLS)]
+    calls = Counter(part.title for part in parts if part.title.startswith((_CALLS, _RESULT)))
+    missing = []
+    for part in _unseen(parts, acted):
+        # As many calls and results of the tool as there are steps of it: they are the same, written otherwise.
+        if calls[part.title] >= sum(other.title == part.title for other in acted):
+            continue
+        missing.append(part)
+    spoken = [at for at, part in enumerate(parts) if part.title == _AGENT]
+    at = spoken[-1] if missing and spoken and spoken[-1] == len(parts) - 1 else len(parts)
+    return [*parts[:at], *missing, *parts[at:]]
 
 
 def _tools(tools: Any) -> str:

@@ -50,6 +50,7 @@ class GroupwiseJudge:
     """
 
     name = "groupwise_judge"
+    gives_shares = True
 
     def __init__(self, asker: Asker, rubric: Rubric | None = None, seed: int = 0) -> None:
         self.asker = asker
@@ -113,7 +114,7 @@ class GroupwiseJudge:
         if len(members) == 1:
             return [_verdict((size + 1) / 2, size, 1.0, "all members are identical") for _ in rows]
         sizes = [len(same) for same in members]
-        self.asker.bind(row.get("model_version") for row in rows)
+        self.asker.settle(row.get("model_version") for row in rows)
         orders = self._orders(rows, len(members))
         answers = await asyncio.gather(*(self._order([rows[members[at][0]] for at in order]) for order in orders))
         rankings = []

@@ -22,6 +22,7 @@ from whileai_hf.score.pairs.pairwise import PairwiseJudge
 from whileai_hf.score.pairs.report import PairsReport, pairs_report
 from whileai_hf.score.pairs.sides import Pair, find_fields, pair_of
 from whileai_hf.score.pairs.voting import Outcome, combine, read_winner, unasked
+from whileai_hf.score.scrubbing import without_privileged
 from whileai_hf.score.verdicts import Verdict
 
 
@@ -105,7 +106,7 @@ def judge_pairs(
         logger.warning(warning)
     source = rows.source
     dataset = source if isinstance(source, Dataset) else open_rows(source)
-    return _with_outcomes(dataset, outcomes, asked), report
+    return without_privileged(_with_outcomes(dataset, outcomes, asked)), report
 
 
 def _check(judge: Any) -> None:

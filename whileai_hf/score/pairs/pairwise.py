@@ -95,7 +95,7 @@ class PairwiseJudge:
         shown = self.asker.shown_together({"A": first, "B": second})
         if shown.problem is not None:
             return Verdict(None, JudgeStatus.MISSING_REWARD, shown.problem)
-        self.asker.bind((first.get("model_version"), second.get("model_version")))
+        self.asker.settle((first.get("model_version"), second.get("model_version")))
         question = f"{as_text(basis(self.rubric))}\n\n{shown.text}"
         reading, problem = await self.asker.ask(prompt_text("compare"), question, _SCHEMA, _read)
         if reading is None or problem is not None:

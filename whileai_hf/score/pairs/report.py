@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whileai_hf.rows import Report
-from whileai_hf.stats import cohen_kappa
 from whileai_hf.score.pairs.sides import Pair
 from whileai_hf.score.pairs.voting import Outcome, Side
-from whileai_hf.stats import Interval, wilson
+from whileai_hf.stats import Interval, cohen_kappa, wilson
 
 
 # Share of pairs whose winner changes with the order from which a report warns: a coin gives one in two.

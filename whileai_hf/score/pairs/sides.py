@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from whileai_hf.errors import MissingColumnError
 from whileai_hf.rows import RowView, canonical, dumps
 from whileai_hf.rows.view import Row
+from whileai_hf.score.judges.transcript import parts_of
 
 
 # Pairs of column names in use, the likeliest first.
@@ -158,7 +159,7 @@ def side_of(value: Any, prompt: str, before: Sequence[dict[str, Any]]) -> Row | 
         row.setdefault("prompt", prompt)
         if "final_text" not in row and _is_messages(row.get("messages")):
             row["final_text"] = _last_reply(row["messages"])
-        return row if row.keys() & {"final_text", "messages", "steps"} else None
+        return row if row.keys() & {"final_text", "messages", "steps", "completion"} else None
     return None
 
 
@@ -180,4 +181,4 @@ def pair_of(row: Row, fields: Fields) -> Pair:
 
 def content(row: Row) -> bytes:
     """What a reader of a side sees, for telling whether two are the same."""
-    return dumps([row.get("final_text"), row.get("messages") or row.get("steps")])
+    return dumps([list(part) for part in parts_of(row)])

@@ -5,7 +5,6 @@ Shared by the judges that go through a rubric, compare two rows or rank a group;
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -16,10 +15,11 @@ from whileai_hf.errors import ConfigurationError, ModelError, ModelStopError
 from whileai_hf.rows import dumps
 from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Row
-from whileai_hf.score.judges import VerdictCache, default_judge_model
+from whileai_hf.score.judges.address import address_of, version_of
 from whileai_hf.score.judges.asked import facts_of
-from whileai_hf.score.judges.cache import default_path
-from whileai_hf.score.judges.masking import mask
+from whileai_hf.score.judges.cache import VerdictCache, default_path
+from whileai_hf.score.judges.hiding import Hidden
+from whileai_hf.score.judges.names import default_judge_model
 from whileai_hf.score.judges.transcript import Part, code_for, fenced, parts_of
 
 
@@ -74,6 +74,7 @@ class Asker:
         self.use_privileged = use_privileged
         self.context_chars = context_chars
         self._source = model
+        self._chooses = model is None
         self._model: Model | None = None if model is None else _made(model)
         self._cache_at = cache
         self._cache: VerdictCache | None = None
@@ -81,7 +82,15 @@ class Asker:
     @property
     def model(self) -> Model:
         """Who is asked; the default is settled by the first row, or here."""
-        return self._model or self.bind(())
+        if self._model is None:
+            if self._source is None:
+                self._source = default_judge_model(())
+            self._model = _made(self._source)
+        return self._model
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A model named by a string is made anew where it is needed: it holds the key of its endpoint.
+        return {**vars(self), "_model": None} if isinstance(self._source, str) else vars(self)
 
     def bind(self, policies: Iterable[str | None]) -> Model:
         """
@@ -90,10 +99,15 @@ class Asker:
         Raises:
             [`ConfigurationError`]: There is no model to fall back on.
         """
-        if self._model is None:
-            self._source = default_judge_model(policies)
-            self._model = _made(self._source)
-        return self._model
+        chosen = default_judge_model(policies) if self._chooses else self._source
+        if chosen != self._source:
+            self._source, self._model, self._cache = chosen, _made(chosen), None
+        return self.model
+
+    def settle(self, policies: Iterable[str | None]) -> None:
+        """[`bind`] for a judge that nobody has bound yet."""
+        if self._source is None:
+            self.bind(policies)
 
     def provenance(self, *prompt: object) -> dict[str, Any]:
         """Model, prompt hash, temperature and version, as they are recorded with every verdict."""
@@ -102,17 +116,17 @@ class Asker:
             "model": self.model.name,
             "prompt_hash": prompt_hash,
             "temperature": self.model.sampling.get("temperature"),
-            "version": f"{self.model.name}@{prompt_hash}",
+            "version": version_of(self.model, prompt_hash),
         }
 
     def hash_state(self) -> list[object]:
         """What tells this asker from another, for the fingerprint of a judge."""
-        who = "default" if self._model is None else self._identity()
+        who = "default" if self._source is None else self._identity()
         return [who, self.use_privileged, self.context_chars]
 
     def _identity(self) -> str:
-        address = self._source if isinstance(self._source, str) else self.model.name
-        return dumps([address, self.model.sampling]).decode()
+        name = self._source if isinstance(self._source, str) else self.model.name
+        return dumps([name, address_of(self.model), self.model.sampling]).decode()
 
     def shown(self, row: Row) -> Shown:
         """A row as the model sees it."""
@@ -153,7 +167,12 @@ class Asker:
         return self._cache
 
     async def ask(
-        self, system: str, question: str, schema: Mapping[str, Any], read: Callable[[str], tuple[T, str | None]]
+        self,
+        system: str,
+        question: str,
+        schema: Mapping[str, Any],
+        read: Callable[[str], tuple[T, str | None]],
+        hidden: Hidden | None = None,
     ) -> tuple[T | None, str | None]:
         """
         What one reply says. Only replies that could be read are kept; others are asked for again the next time.
@@ -167,6 +186,8 @@ class Asker:
                 JSON schema of the answer, for endpoints that take one.
             read (`Callable[[str], tuple]`):
                 What a reply says, and what is wrong with it (`None`: nothing).
+            hidden ([`Hidden`], *optional*):
+                What the model is shown and neither a kept reply nor an error may repeat.
 
         Returns:
             `tuple`: The same; nothing is said when there is no whole reply.
@@ -184,12 +205,13 @@ class Asker:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
         try:
             completion = await model.complete(messages, schema=schema)
-        except ModelStopError:
-            raise
         except ModelError as error:
-            if is_too_long(error):
-                return None, f"it does not fit the judge's context: {error}"
-            raise
+            told = error if hidden is None else hidden.error(error, model.name)
+            if is_too_long(error) and not isinstance(error, ModelStopError):
+                return None, f"it does not fit the judge's context: {told}"
+            if told is error:
+                raise
+            raise told from None
         if completion.finish_reason == "length":
             return None, "the judge's reply is cut off at its token cap; give the model a higher max_tokens"
         text = completion.message.get("content")
@@ -197,7 +219,9 @@ class Asker:
             return None, "the judge answered nothing"
         said, problem = read(text)
         if cache is not None and problem is None:
-            cache.put(key, text)
+            kept = text if hidden is None else hidden.reply(text)
+            if kept == text or read(kept)[1] is None:  # one that is no longer read is not kept
+                cache.put(key, kept)
         return said, problem
 
 
@@ -205,7 +229,6 @@ def _made(source: Any) -> Model:
     return as_model(source, temperature=_TEMPERATURE) if isinstance(source, str) else as_model(source)
 
 
-def masked(reason: str, row: Row) -> str:
-    """A reason without the facts only the judge may know: it rides on rows that become training data."""
-    facts = [part.text for part in facts_of(row)]
-    return mask(reason, facts, "\n".join(part.text for part in parts_of(row))) if facts else reason
+def hidden_of(row: Row) -> Hidden:
+    """What only the judge may know of a row, kept out of reasons: they ride on rows that become training data."""
+    return Hidden(row, lambda: "\n".join(part.text for part in parts_of(row)))

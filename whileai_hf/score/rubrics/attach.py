@@ -15,8 +15,8 @@ from datasets import Dataset
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import RowView, add_columns, open_rows, task_keys, view
 from whileai_hf.rows.view import Row, Source
-from whileai_hf.score.rubrics.parsing import read_rubric
-from whileai_hf.score.rubrics.rubric import Rubric
+from whileai_hf.score.rubrics.parsing import name_of, read_rubric, written_rubric
+from whileai_hf.score.rubrics.rubric import Criterion, Rubric
 
 
 logger = logging.getLogger(__name__)
@@ -56,9 +56,41 @@ def rubric_of(row: Mapping[str, Any]) -> Rubric | None:
     if found is None or found == "":
         return None
     try:
-        return read_rubric(found)
+        # Never a path: rows come from elsewhere, and must not name files of this machine.
+        return written_rubric(found)
     except ConfigurationError as error:
         raise DataError(f"the row's rubric cannot be used: {error}") from error
+
+
+def is_privileged(row: Mapping[str, Any]) -> bool:
+    """Whether the row's rubric is for the judge's eyes only."""
+    privileged = row.get("privileged")
+    return isinstance(privileged, Mapping) and privileged.get("rubric") is not None
+
+
+def neutral(rubric: Rubric) -> Rubric:
+    """
+    The rubric with `c1`, `c2`, ... for names that were made out of the criteria's texts.
+
+    Names become markers and failure classes, which stay on rows; those an author chose are meant for that.
+
+    Examples:
+    ```python
+    >>> neutral(written_rubric(["Names Maria as the owner.", {"name": "polite", "text": "Is polite."}])).names
+    ('c1', 'polite')
+
+    ```
+    """
+    taken = {item.name for item in rubric.criteria}
+    criteria = []
+    for number, item in enumerate(rubric.criteria, start=1):
+        made = name_of(item.text)
+        is_made = item.name == made or (item.name.startswith(f"{made}_") and item.name[len(made) + 1 :].isdigit())
+        name = f"c{number}"
+        while is_made and name in taken:
+            name += "_"
+        criteria.append(Criterion(name, item.text, item.weight) if is_made else item)
+    return Rubric(tuple(criteria), rubric.note)
 
 
 def attach_rubric(
@@ -116,7 +148,8 @@ def on_rollouts(rows: RowView) -> bool:
 
 def _per_row(rows: RowView, rubric: Any) -> list[Rubric | None]:
     if callable(rubric):
-        return [_maybe(rubric(row)) for row in rows.rows()]
+        made = (rubric(row) for row in rows.rows())
+        return [None if found is None else written_rubric(found) for found in made]
     keys = task_keys(rows)
     if _is_by_task(rubric, keys):
         known = {key: _maybe(value) for key, value in rubric.items()}

@@ -20,10 +20,11 @@ from whileai_hf.rows import canonical
 from whileai_hf.rows.hashing import register_hash
 from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Row
+from whileai_hf.score.judges.hiding import Hidden
 from whileai_hf.score.judges.transcript import TRANSCRIPT_COLUMNS, as_text
 from whileai_hf.score.rubrics.answers import Point, answer_schema, read_points
-from whileai_hf.score.rubrics.asking import Asker, CacheAt, masked
-from whileai_hf.score.rubrics.attach import rubric_of
+from whileai_hf.score.rubrics.asking import Asker, CacheAt, hidden_of
+from whileai_hf.score.rubrics.attach import is_privileged, neutral, rubric_of
 from whileai_hf.score.rubrics.parsing import read_rubric
 from whileai_hf.score.rubrics.rubric import Criterion, Rubric
 from whileai_hf.score.verdicts import JudgeStatus, Verdict
@@ -34,6 +35,8 @@ MARKER = "rubric:"
 # Share of a rubric's weight that may be unassessed: up to a half, the reward is about most of what was asked for.
 MAX_UNASSESSED = 0.5
 _PER_CALL = ("rubric", "criterion")
+# What exactly is wrong might quote it.
+_UNREADABLE = "the row's privileged rubric cannot be used: it has no criteria, or some without a text of their own"
 
 
 @cache
@@ -59,6 +62,7 @@ class RubricJudge:
     name = "rubric_judge"
     # Rows in flight at one time when nobody says otherwise: waiting is all they do.
     concurrency = 32
+    gives_shares = True
 
     def __init__(
         self,
@@ -120,35 +124,40 @@ class RubricJudge:
         try:
             rubric = self.rubric or rubric_of(row)
         except DataError as error:
-            return Verdict(None, JudgeStatus.MISSING_REWARD, str(error))
+            said = str(error) if not is_privileged(row) else _UNREADABLE
+            return Verdict(None, JudgeStatus.MISSING_REWARD, said)
         if rubric is None:
             said = "the row has no rubric; pass rubric=, or tasks= with privileged.rubric (see attach_rubric)"
             return Verdict(None, JudgeStatus.MISSING_REWARD, said)
         shown = self.asker.shown(row)
         if shown.problem is not None:
             return Verdict(None, JudgeStatus.MISSING_REWARD, shown.problem, meta={"rubric_version": rubric.version})
-        self.asker.bind((row.get("model_version"),))
-        points, problem = await self._points(rubric, shown.text)
+        self.asker.settle((row.get("model_version"),))
+        hidden = hidden_of(row)
+        named = rubric if self.rubric is not None or not is_privileged(row) else neutral(rubric)
+        points, problem = await self._points(named, shown.text, hidden)
         points = {
-            at: Point(point.value, None if point.reason is None else masked(point.reason, row))
+            at: Point(point.value, None if point.reason is None else hidden(point.reason))
             for at, point in points.items()
         }
-        made = judged(rubric, points, self.max_unassessed, None if problem is None else masked(problem, row))
+        made = judged(named, points, self.max_unassessed, None if problem is None else hidden(problem))
         made.meta["rubric_version"] = rubric.version
         return made
 
-    async def _points(self, rubric: Rubric, shown: str) -> tuple[dict[int, Point], str | None]:
+    async def _points(self, rubric: Rubric, shown: str, hidden: Hidden) -> tuple[dict[int, Point], str | None]:
         if self.per_call == "rubric":
-            return await self._ask(rubric.note, rubric.criteria, shown)
-        answers = await asyncio.gather(*(self._ask(rubric.note, [item], shown) for item in rubric.criteria))
+            return await self._ask(rubric.note, rubric.criteria, shown, hidden)
+        answers = await asyncio.gather(*(self._ask(rubric.note, [item], shown, hidden) for item in rubric.criteria))
         points = {at: found[0] for at, (found, _) in enumerate(answers) if 0 in found}
         return points, next((problem for _, problem in answers if problem is not None), None)
 
-    async def _ask(self, note: str, criteria: Sequence[Criterion], shown: str) -> tuple[dict[int, Point], str | None]:
+    async def _ask(
+        self, note: str, criteria: Sequence[Criterion], shown: str, hidden: Hidden
+    ) -> tuple[dict[int, Point], str | None]:
         listed = "\n".join(f"c{number}: {as_text(item.text)}" for number, item in enumerate(criteria, start=1))
         question = f"{as_text(note)}\n\nCriteria:\n{listed}\n\n{shown}".strip()
         read = functools.partial(read_points, criteria=criteria)
-        points, problem = await self.asker.ask(_instructions(), question, answer_schema(len(criteria)), read)
+        points, problem = await self.asker.ask(_instructions(), question, answer_schema(len(criteria)), read, hidden)
         return points or {}, problem
 
 

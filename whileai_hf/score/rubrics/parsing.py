@@ -67,12 +67,17 @@ def read_rubric(source: Any) -> Rubric:
 
     ```
     """
+    if isinstance(source, PathLike) or (isinstance(source, str) and _is_file_name(source)):
+        return _made(*read_markdown(_text(Path(source))))
+    return written_rubric(source)
+
+
+def written_rubric(source: Any) -> Rubric:
+    """[`read_rubric`] for what others wrote (a row, a model): a text is the rubric, whatever file it seems to name."""
     if isinstance(source, Rubric):
         return source
     if isinstance(source, Criterion):
         return Rubric((source,))
-    if isinstance(source, PathLike) or (isinstance(source, str) and _is_file_name(source)):
-        return _made(*read_markdown(_text(Path(source))))
     if isinstance(source, str):
         return _made(*read_markdown(source))
     if isinstance(source, Mapping):

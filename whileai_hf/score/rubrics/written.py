@@ -8,7 +8,7 @@ from typing import Any
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.score.judges.json_text import read_json
 from whileai_hf.score.judges.plain import without_reasoning
-from whileai_hf.score.rubrics.parsing import read_rubric
+from whileai_hf.score.rubrics.parsing import written_rubric
 from whileai_hf.score.rubrics.rubric import Rubric
 from whileai_hf.score.verdicts import as_number
 
@@ -66,11 +66,11 @@ def read_written(text: Any, most: int) -> Rubric:
         # Prose would be read as one criterion a paragraph; from a model it is no answer.
         if "{" in said or not any(line.lstrip()[:1] in ("-", "*", "1") for line in said.splitlines()):
             raise ConfigurationError("the model's answer holds no list of criteria")
-        return Rubric(read_rubric(said).criteria[:most])
+        return Rubric(written_rubric(said).criteria[:most])
     if isinstance(value, Mapping):
         value = value.get("criteria") or next((item for item in value.values() if isinstance(item, list)), value)
     entries = value if isinstance(value, list) else [{"name": name, "text": text} for name, text in value.items()]
-    return read_rubric(_usable(entries)[:most])
+    return written_rubric(_usable(entries)[:most])
 
 
 def _usable(entries: Sequence[Any]) -> list[Any]:

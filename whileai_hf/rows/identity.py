@@ -45,7 +45,7 @@ def task_key(row: Mapping[str, Any]) -> TaskKey:
     for name in _KEY_COLUMNS:
         value = row.get(name)
         if value is not None:
-            return hashable(value)  # type: ignore[no-any-return]
+            return hashable(value) if name == "prompt" else value  # type: ignore[no-any-return]
     return ""
 
 
@@ -54,12 +54,15 @@ def task_keys(view: RowView) -> list[TaskKey]:
     present = [name for name in _KEY_COLUMNS if view.has(name)]
     if not present:
         return [""] * len(view)
-    keys = view.column(present[0])
-    for name in present[1:]:
+    keys: list[Any] = [None] * len(view)
+    for name in present:
         if None not in keys:
             break
-        keys = [other if key is None else key for key, other in zip(keys, view.column(name), strict=True)]
-    return ["" if key is None else hashable(key) for key in keys]
+        values = view.column(name)
+        if name == "prompt":
+            values = [hashable(value) for value in values]
+        keys = [other if key is None else key for key, other in zip(keys, values, strict=True)]
+    return ["" if key is None else key for key in keys]
 
 
 def group_keys(view: RowView) -> list[tuple[TaskKey, str]]:

@@ -96,11 +96,16 @@ def test_a_draft_is_not_said_and_what_follows_it_is() -> None:
     assert style_of(DRAFT.format(after="Sorry that it took so long."))["no_apology"] == 0.0
 
 
-@given(st.text(max_size=300))
+# Characters that show nothing: a reply of these alone is no reply.
+INVISIBLE = "\x00\xad\u200b\u200c\u200d\u2060\ufe0f\ufeff"
+
+
+@given(st.text(max_size=300) | st.text(INVISIBLE + " a", max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     found = style_of(text)
-    assert set(found) == (set(STYLE_MARKERS) if text.strip() else {"answered"})
+    seen = text.translate(dict.fromkeys(map(ord, INVISIBLE))).strip()
+    assert set(found) == (set(STYLE_MARKERS) if seen else {"answered"})
     assert set(found.values()) <= {0.0, 1.0} and style_of(text) == found
 
 

@@ -272,7 +272,7 @@ plain = st.recursive(
     | st.decimals(allow_nan=False)
     | st.fractions()
     | st.dates()
-    | st.datetimes()
+    | st.datetimes().map(lambda moment: moment.replace(fold=0))
     | st.timedeltas(),
     lambda inner: (
         st.lists(inner, max_size=4)

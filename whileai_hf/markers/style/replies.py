@@ -11,6 +11,7 @@ import unicodedata
 from itertools import pairwise
 
 from whileai_hf.markers.style.drafts import without_drafts
+from whileai_hf.score.reading.words import TYPOGRAPHIC
 
 
 # Stand in the text where something was shown: a whole block of it, or a few words within a sentence.
@@ -25,20 +26,8 @@ _LONGEST = 600
 
 _STRAIGHT = str.maketrans(
     {
-        "\u2018": "'",
-        "\u2019": "'",
-        "\u02bc": "'",
-        "\u00b4": "'",
+        **TYPOGRAPHIC,
         "\u2032": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u201e": '"',
-        "\u00ab": '"',
-        "\u00bb": '"',
-        "\u2013": " - ",
-        "\u2014": " - ",
-        "\u2011": "-",
-        "\u2026": "...",
         "\u00a0": " ",
         QUOTED: None,
         BLOCK: None,

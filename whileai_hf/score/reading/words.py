@@ -13,23 +13,19 @@ import unicodedata
 # Stands in the text where something was quoted, so that the sentence around it keeps its shape.
 QUOTED = "\u00a7"
 
+# Quotation marks, dashes and dots as typesetters write them, and as they are compared.
+TYPOGRAPHIC: dict[str, str | int | None] = {
+    **dict.fromkeys("\u2018\u2019\u02bc\u00b4", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2013\u2014", " - "),
+    "\u2011": "-",
+    "\u2026": "...",
+}
 _STRAIGHT = str.maketrans(
     {
-        "\u2018": "'",
-        "\u2019": "'",
+        **TYPOGRAPHIC,
         "\u201a": "'",
-        "\u02bc": "'",
-        "\u00b4": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u201e": '"',
-        "\u00ab": '"',
-        "\u00bb": '"',
-        "\u2013": " - ",
-        "\u2014": " - ",
-        "\u2011": "-",
         "\u2212": "-",
-        "\u2026": "...",
         "\u200b": None,
         "\ufeff": None,
         "\x00": None,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         knobs,
         markers,
         measure,
+        plots,
         rows,
         sandbox,
         scenarios,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         spec,
         stats,
         store,
+        testing,
     )
     from whileai_hf.actors import ScriptedModel, seeded_agent
     from whileai_hf.actors.models import as_model, local_model
@@ -75,6 +77,7 @@ _ROOMS = (
     "knobs",
     "markers",
     "measure",
+    "plots",
     "rows",
     "sandbox",
     "scenarios",
@@ -83,6 +86,7 @@ _ROOMS = (
     "spec",
     "stats",
     "store",
+    "testing",
 )
 
 # public name -> where it lives; "module:" alone is the module itself

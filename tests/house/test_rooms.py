@@ -32,6 +32,7 @@ ORDER = [
     "training",
     "hub",
     "report",
+    "testing",
     "cli",
 ]
 ROOMS = sorted({path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py")} - {"__init__", "__pycache__"})

@@ -10,6 +10,7 @@ import pytest
 from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
@@ -212,10 +213,25 @@ def test_too_few_tasks_for_an_interval():
     assert any("no interval" in note for note in found.notes)
 
 
-def test_a_flat_interval_is_not_certainty():
+def test_twenty_tasks_that_never_fail_are_not_certainty():
+    """Exactly what 20 successes in 20 independent draws of a task say; a resampling of them would say [1, 1]."""
     found = pass_at(rows_of({f"t{i}": [1, 1, 1, 1] for i in range(20)}))
-    assert found.ci95 == (1.0, 1.0)
-    assert any("not certainty" in note for note in found.notes)
+    exact = stats.binomtest(20, 20).proportion_ci(method="exact")
+    assert found.ci95 == found.pass_pow_k_ci95 == pytest.approx((exact.low, exact.high), abs=1e-9)
+    assert found.intervals["pass_at_1"] == "clopper_pearson"
+
+
+def test_several_evaluations_of_one_task_set_keep_the_k_of_one():
+    rows = [
+        {"task_id": f"t{task}", "rollout_index": i, "reward": (task + i + run) % 2, "lineage": {"eval_run": run}}
+        for task in range(5)
+        for run in range(3)
+        for i in range(4)
+    ]
+    found = pass_at(rows)
+    assert (found.k, found.n_groups, found.n_duplicates) == (4, 5, 0)
+    assert found.pass_pow_k == pytest.approx(math.comb(6, 4) / math.comb(12, 4))
+    assert pass_at([row | {"lineage": {}} for row in rows]).k == 12
 
 
 @pytest.mark.parametrize("rewards", [[None, None], [math.nan, None]])

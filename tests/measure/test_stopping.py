@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from datasets import Dataset
+from stopped_runs import RULES, K, successive, table, two_stage
 
 import whileai_hf as wai
 from whileai_hf.measure import group_signal, pass_at
@@ -12,7 +13,6 @@ from whileai_hf.rows import open_rows, view
 from whileai_hf.rows.rng import unit
 
 
-K = 8
 RATES = np.array([0.0, 0.05, 0.5, 0.95, 1.0])
 # Pass rates of n tasks, and the mean over tasks of p, p^8 and 1 - (1 - p)^8.
 POPULATIONS = {
@@ -24,62 +24,7 @@ POPULATIONS = {
 }
 
 
-def table(passed, n, status, probe, chance, **columns):
-    """Rows of groups of which the first `n` rollouts were run."""
-    group = np.repeat(np.arange(n.size), n)
-    index = np.concatenate([np.arange(size) for size in n])
-    names = pa.array([f"t{i}" for i in range(n.size)])
-    kept = {name: pa.array(values).take(pa.array(group)) for name, values in columns.items()}
-    return Dataset(
-        pa.table(
-            {
-                "scenario_id": names.take(pa.array(group)),
-                "prompt": names.take(pa.array(group)),
-                "rollout_index": index,
-                "reward": passed[group, index].astype(float),
-                "group_status": pa.array(list(status), pa.string()).take(pa.array(group)),
-                "group_planned_k": np.full(group.size, passed.shape[1]),
-                "group_probe": np.full(group.size, probe),
-                "group_inclusion_p": pa.array(list(chance), pa.float64()).take(pa.array(group)),
-                **kept,
-            }
-        )
-    )
-
-
-def two_stage(random, rates, k=K, probe=3, carry=0.1, unanimous=None):
-    """Probe; fill to k where it disagrees, and `carry` of the rest."""
-    passed = random.random((rates.size, k)) < rates[:, None]
-    if unanimous is None:
-        unanimous = np.isin(passed[:, :probe].sum(axis=1), (0, probe))
-    filled = ~unanimous | (random.random(rates.size) < carry)
-    status = np.where(filled, "complete", "stopped")
-    return table(passed, np.where(filled, k, probe), status, probe, np.where(unanimous, carry, 1.0))
-
-
-def successive(random, rates, k=K, probe=2):
-    """
-    Probe; fill to k where it disagrees, else one more while the chance of a split on it (measured on the groups
-    before, with prior 1 / (n + 2)) beats the share of mixed groups over the size of the probe.
-    """
-    passed = random.random((rates.size, k)) < rates[:, None]
-    n, split, seen, mixed = np.full(rates.size, k), np.zeros(k), np.zeros(k), 0
-    for group, verdicts in enumerate(passed.tolist()):
-        if len(set(verdicts[:probe])) > 1:
-            mixed += 1
-            continue
-        for size in range(probe, k):
-            if (split[size] + 1 / (size + 2)) / (seen[size] + 1) <= (mixed + 1) / (group + 3) / probe:
-                n[group] = size
-                break
-            seen[size] += 1
-            if verdicts[size] != verdicts[0]:
-                split[size] += 1
-                break
-    return table(passed, n, np.where(n == k, "complete", "stopped"), probe, [None] * n.size)
-
-
-RULES = {"two_stage": (two_stage, "order_weighted"), "successive": (successive, "probe_split")}
+ESTIMATORS = {"two_stage": "order_weighted", "successive": "probe_split"}
 
 
 def bare(data, where=None):
@@ -99,9 +44,9 @@ def test_no_bias_where_plain_means_are_far_off(rule, population):
     """The mean over 200 runs of 200 groups, taken as one run of 40,000: means are linear in groups."""
     draw, rate, all_pass, some_pass = POPULATIONS[population]
     random = np.random.default_rng(5)
-    data = RULES[rule][0](random, draw(random, 40_000))
+    data = RULES[rule](random, draw(random, 40_000))
     found = pass_at(data)
-    assert found.estimator == RULES[rule][1]
+    assert found.estimator == ESTIMATORS[rule]
     assert found.k == K
     assert found.n_groups == found.n_tasks == 40_000
     assert abs(found.pass_at_1 - rate) < 0.01
@@ -131,7 +76,7 @@ def coverage(rule, population, runs, n, n_boot):
     random = np.random.default_rng(11)
     hits, found = np.zeros(3), []
     for _ in range(runs):
-        report = pass_at(RULES[rule][0](random, draw(random, n)), n_boot=n_boot)
+        report = pass_at(RULES[rule](random, draw(random, n)), n_boot=n_boot)
         intervals = (report.ci95, report.pass_pow_k_ci95, report.pass_at_k_ci95)
         hits += [low <= truth <= high for (low, high), truth in zip(intervals, truths, strict=True)]
         found.append((report.pass_at_1, report.pass_pow_k, report.pass_at_k))
@@ -161,7 +106,7 @@ def test_the_order_of_tasks_does_not_matter(rule):
     """Hard tasks first: the successive rule then stops easy and hard groups at different sizes."""
     random = np.random.default_rng(2)
     rates = np.sort(random.choice(RATES, 20_000))
-    found = pass_at(RULES[rule][0](random, rates), n_boot=1)
+    found = pass_at(RULES[rule](random, rates), n_boot=1)
     assert abs(found.pass_pow_k - np.mean(rates**K)) < 0.015
     assert abs(found.pass_at_k - np.mean(1 - (1 - rates) ** K)) < 0.015
     assert abs(found.pass_at_1 - rates.mean()) < 0.01
@@ -351,7 +296,7 @@ def test_rows_of_the_engine(policy):
         concurrency=8,
     )
     found, signal = pass_at(data), group_signal(data)
-    assert found.estimator == RULES[policy][1]
+    assert found.estimator == ESTIMATORS[policy]
     assert found.k == K
     assert found.stopping["stopped"] == signal.stopped > 0
     assert signal.saved == wai.run_report(data).search["groups"]["rollouts_saved"]

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, task_codes
+from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, combine, task_codes
 from whileai_hf.measure.passes.notes import MIN_K, ONLY_SPLIT, notes_on_groups, notes_on_rows, notes_on_stops
-from whileai_hf.measure.passes.origin import ORIGIN_COLUMNS, count_duplicates, origins
+from whileai_hf.measure.passes.origin import ORIGIN_COLUMNS, count_duplicates, evaluation_codes, origins
 from whileai_hf.measure.passes.report import PassAt
 from whileai_hf.measure.passes.rewards import Rewards, read_rewards
 from whileai_hf.measure.passes.stopped import choose_estimator
 from whileai_hf.measure.passes.stops import STOP_COLUMNS, BoolArray, faulty, numbers, read_groups, was_stopped
 from whileai_hf.measure.passes.tally import Tally, pass_rate, tally
-from whileai_hf.measure.passes.weighing import Weighing
+from whileai_hf.measure.passes.weighing import NOTHING, Weighing
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.view import Source
 from whileai_hf.stats import pass_at_k, pass_pow_k
@@ -50,12 +50,12 @@ def pass_at(
             Rows with a `reward`.
         k (`int`, *optional*):
             Size of the draw for the k-way numbers. Left out, it is the smallest number of scored rollouts among tasks
-            that have at least two (the smallest planned number where groups were stopped), and the k-way numbers are
+            that have at least two, within one evaluation where the rows hold several (`runs=3`) (the smallest planned number where groups were stopped), and the k-way numbers are
             given only from 4 on.
         threshold (`float`, *optional*, defaults to `1.0`):
             Reward from which a rollout counts as a pass.
         n_boot (`int`, *optional*, defaults to `2000`):
-            Bootstrap resamples behind each interval.
+            Resamples behind an interval where the estimator is `mixture`; the others need none.
         seed (`int`, *optional*, defaults to `0`):
             Seed of the resampling.
 
@@ -71,16 +71,14 @@ def pass_at(
     ```python
     >>> rows = [{"task_id": task, "reward": int(task != i)} for task in range(4) for i in range(4)]
     >>> print(pass_at(rows))
-    pass@1 0.75 [0.75, 0.75] | pass^4 0.00 | pass@4 1.00 | headroom 0.25 (4 groups, k=4)
-    note: 4 tasks: an interval over so few covers less than 95%
-    note: every task has the same pass rate, so the interval of pass@1 has no width; that is not certainty
+    pass@1 0.75 [0.29, 0.98] | pass^4 0.00 | pass@4 1.00 | headroom 0.25 (4 groups, k=4)
 
     ```
     """
     _check(k, threshold)
     rows = FetchedView(view(data), _COLUMNS)
     sample = _read(rows, threshold)
-    told = (_weighed if was_stopped(rows) else _closed)(sample, k, n_boot, seed)
+    told = _weighed(sample, k, n_boot, seed) if was_stopped(rows) else _closed(sample, k)
     rewards, spoilt = sample.rewards, int(np.count_nonzero(sample.spoilt))
     duplicates, config = count_duplicates(rows, sample.tasks), origins(rows)
     scored = int(np.count_nonzero(rewards.scored))
@@ -121,35 +119,50 @@ def _read(rows: FetchedView, threshold: float) -> _Sample:
     return _Sample(rows, task_codes(rows), rewards, np.greater_equal(rewards.values, threshold), spoilt)
 
 
-def _closed(sample: _Sample, k: int | None, n_boot: int, seed: int) -> dict[str, Any]:
+def _closed(sample: _Sample, k: int | None) -> dict[str, Any]:
     """Numbers of rows whose groups all have what they were to have: closed forms over counts."""
     everything = tally(sample.tasks, sample.passed, sample.rewards.scored)
     measured = everything.only(everything.n > 0)
-    size = k if k is not None else int(measured.n[measured.n >= 2].min(initial=np.iinfo(np.int64).max))
+    size = _smallest(sample) if k is None else k
     repeats = None if size > int(everything.n.max()) and k is None else size
     groups = measured if repeats is None else measured.only(measured.n >= repeats)
     told = repeats is not None and (k is not None or repeats >= MIN_K) and bool(groups.keys)
     some, every = partial(pass_at_k, k=repeats or 1), partial(pass_pow_k, k=repeats or 1)
     at_k = groups.mean(some) if told else None
     at_1 = groups.mean(pass_rate)
+    intervals = {
+        "pass_at_1": measured.interval(pass_rate),
+        "pass_pow_k": groups.interval(every) if told else None,
+        "pass_at_k": groups.interval(some) if told else None,
+    }
+    ends = {name: None if found is None else (found.low, found.high) for name, found in intervals.items()}
     notes = notes_on_groups(everything, measured, groups, repeats, k is not None)
     return {
         "pass_at_1": measured.mean(pass_rate),
-        "ci95": measured.interval(pass_rate, n_boot, seed),
+        "ci95": ends["pass_at_1"],
         "k": repeats,
         "pass_pow_k": groups.mean(every) if told else None,
-        "pass_pow_k_ci95": groups.interval(every, n_boot, seed) if told else None,
+        "pass_pow_k_ci95": ends["pass_pow_k"],
         "pass_at_k": at_k,
-        "pass_at_k_ci95": groups.interval(some, n_boot, seed) if told else None,
+        "pass_at_k_ci95": ends["pass_at_k"],
         "headroom": None if at_k is None or at_1 is None else at_k - at_1,
         "per_task": dict(zip(measured.keys, (measured.c / np.maximum(measured.n, 1)).tolist(), strict=True)),
         "curve": _curve(groups, repeats) if told and repeats is not None else {},
         "n_groups": len(groups.keys),
         "excluded": [] if repeats is None else everything.only(everything.n < repeats).keys,
         "estimator": "closed_form",
+        "intervals": {name: None if found is None else found.method for name, found in intervals.items()},
         "stopping": {},
         "notes": [*notes, *([ONLY_SPLIT] if _only_split(sample) else [])],
     }
+
+
+def _smallest(sample: _Sample) -> int:
+    """Fewest scored rollouts of a task that has at least two, within one evaluation where there were several."""
+    tasks, evaluation = sample.tasks.index, evaluation_codes(sample.rows)
+    unit = tasks if evaluation is None else combine(tasks, evaluation.index)
+    n = np.bincount(unit[sample.rewards.scored])
+    return int(n[n >= 2].min(initial=np.iinfo(np.int64).max))
 
 
 def _only_split(sample: _Sample) -> bool:
@@ -173,22 +186,23 @@ def _weighed(sample: _Sample, k: int | None, n_boot: int, seed: int) -> dict[str
     told = size is not None and (k is not None or size >= MIN_K) and bool(counting.any())
     curve = by.curve(_sizes(size), counting) if told and size is not None else {}
     last = curve[max(curve)] if curve else None
-    every, some = (by.number(kind, max(curve)).interval if curve else None for kind in ("pow", "at"))
+    every, some = (by.number(kind, max(curve)) if curve else NOTHING for kind in ("pow", "at"))
     one = by.pass_1()
     return {
         "pass_at_1": one.value,
         "ci95": one.interval,
         "k": size,
         "pass_pow_k": last["pass_pow"] if last else None,
-        "pass_pow_k_ci95": every,
+        "pass_pow_k_ci95": every.interval,
         "pass_at_k": last["pass_at"] if last else None,
-        "pass_at_k_ci95": some,
+        "pass_at_k_ci95": some.interval,
         "headroom": last["pass_at"] - curve[1]["pass_at"] if last else None,
         "per_task": {keys[task]: float(by.rates[task]) for task in np.flatnonzero(known)},
         "curve": curve,
         "n_groups": int(np.count_nonzero(counting)),
         "excluded": [] if size is None else [keys[task] for task in np.flatnonzero(~counting)],
         "estimator": by.estimator,
+        "intervals": {name: each.method for name, each in (("pass_at_1", one), ("pass_pow_k", every), ("pass_at_k", some))},
         "stopping": groups.counts(),
         "notes": notes_on_stops(by, size, int(np.count_nonzero(counting)), k is not None),
     }

@@ -14,8 +14,6 @@ from whileai_hf.measure.passes.weighing import Weighing
 
 # With fewer repeats per task the k-way numbers say little more than pass@1 and move a lot from run to run.
 MIN_K = 4
-# Below this many tasks a 95% bootstrap interval over tasks is too narrow (it covers 85-94% in simulation).
-_FEW_TASKS = 10
 # With fewer unanimous groups carried on, what happens beyond the probe rests on a handful of rollouts.
 _FEW_CARRIED = 10
 
@@ -91,19 +89,13 @@ def notes_on_groups(everything: Tally, measured: Tally, groups: Tally, k: int | 
 
 
 def notes_on_intervals(rates: FloatArray, repeated: int | None) -> list[str]:
-    """Notes on intervals that are missing or too narrow, by the tasks' pass rates and how many have k repeats."""
+    """Notes on intervals that are missing, by the tasks' pass rates and how many have k repeats."""
     notes = []
     count = rates.size
     if count < MIN_GROUPS:
         notes.append(f"{count} task{'s' * (count != 1)}: no interval, it takes at least {MIN_GROUPS}")
     elif repeated is not None and repeated < MIN_GROUPS:
         notes.append(f"{repeated} group(s): no interval on pass^k and pass@k, it takes at least {MIN_GROUPS}")
-    if MIN_GROUPS <= count < _FEW_TASKS:
-        notes.append(f"{count} tasks: an interval over so few covers less than 95%")
-    if count >= MIN_GROUPS and np.unique(rates).size == 1:
-        notes.append(
-            "every task has the same pass rate, so the interval of pass@1 has no width; that is not certainty"
-        )
     return notes
 
 

@@ -75,6 +75,15 @@ def origins(view: RowView) -> dict[str, list[Any]]:
     return {name: values for name, values in found.items() if values}
 
 
+def evaluation_codes(view: RowView) -> Codes | None:
+    """Which of several evaluations of one task set a row belongs to; `None` where no row says."""
+    if view.has("lineage"):
+        found = inner_codes(view, "lineage", "eval_run")
+        if any(key is not None for key in found.keys):
+            return found
+    return column_codes(view, "eval_run") if view.has("eval_run") else None
+
+
 def count_duplicates(view: RowView, tasks: Codes) -> int:
     """
     Rows that are a rollout already seen: same task, run, evaluation run, prompt and rollout index.

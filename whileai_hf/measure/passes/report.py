@@ -24,7 +24,7 @@ class PassAt(Report):
             Mean over tasks of the pass rate of a task's scored rollouts; where groups were stopped early, of those
             they got whatever came of them. `None` when nothing is graded.
         ci95 (`tuple[float, float]`, *optional*):
-            Bootstrap interval of `pass_at_1` over tasks; `None` under three tasks.
+            95% interval of `pass_at_1` over tasks; `None` under three tasks.
         k (`int`, *optional*):
             Repeats behind the k-way numbers; `None` when no task has two scored rollouts (planned ones where groups
             were stopped early).
@@ -66,6 +66,11 @@ class PassAt(Report):
         estimator (`str`):
             How the k-way numbers came about: `closed_form` where every planned rollout was run; else `order_weighted`,
             `probe_split`, `inverse_probability` or `mixture`, explained in the notes.
+        intervals (`dict[str, str]`):
+            Method behind the interval of each of the three numbers: `wilson` or `clopper_pearson` over tasks,
+            `wilson_effective` or `clopper_pearson_effective` with as many independent trials as leave the mean as
+            uncertain (Korn and Graubard 1998), `student_t` where weights carry a mean to its edge, `bootstrap` of the
+            mixture; see `stats.shares`.
         stopping (`dict[str, int]`):
             Groups that ended `complete`, `stopped`, `partial` (rollouts lost) and `cut` (by the end of the run); empty
             where none was stopped early.
@@ -93,6 +98,7 @@ class PassAt(Report):
     excluded: list[Any]
     config: dict[str, list[Any]]
     estimator: str
+    intervals: dict[str, str | None]
     stopping: dict[str, int]
     notes: list[str]
 

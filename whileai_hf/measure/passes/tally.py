@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whileai_hf.measure.passes.codes import Codes, IntArray
-from whileai_hf.stats import Interval, bootstrap_mean_ci
+from whileai_hf.stats.shares import ShareInterval, share_interval
 
 
 # A spread over fewer tasks than this is not reported.
@@ -42,12 +42,11 @@ class Tally:
         values, times = self._levels(estimate)
         return math.fsum(value * count for value, count in zip(values, times, strict=True)) / len(self.keys)
 
-    def interval(self, estimate: Callable[[Any, Any], Any], n_boot: int, seed: int) -> Interval | None:
-        """95% bootstrap interval of [`mean`] over tasks; `None` under [`MIN_GROUPS`] tasks."""
+    def interval(self, estimate: Callable[[Any, Any], Any]) -> ShareInterval | None:
+        """95% interval of [`mean`] over tasks; `None` under [`MIN_GROUPS`] tasks."""
         if len(self.keys) < MIN_GROUPS:
             return None
-        values, times = self._levels(estimate)
-        return bootstrap_mean_ci(np.repeat(values, times), n_boot=n_boot, seed=seed)
+        return share_interval(*self._levels(estimate), trials=int(self.n.sum()))
 
     def _levels(self, estimate: Callable[[Any, Any], Any]) -> tuple[list[float], list[int]]:
         width = int(self.n.max()) + 1

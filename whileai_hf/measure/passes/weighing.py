@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from whileai_hf.measure.passes.stopped import Target, group_values, probe_pass_rates
 from whileai_hf.measure.passes.stops import BoolArray, FloatArray, Groups
 from whileai_hf.measure.passes.tally import MIN_GROUPS
-from whileai_hf.stats import Interval, bootstrap_mean_ci, pass_at_k, pass_pow_k
+from whileai_hf.stats import Interval, pass_at_k, pass_pow_k
 from whileai_hf.stats.mixture import Mixture, bootstrap_mixture, fit_mixture
+from whileai_hf.stats.shares import share_interval
 
 
 # A resample of the mixture is a fit of its own; more of them move an end by less than the estimate is wrong by.
@@ -25,13 +26,14 @@ Kind = Literal["at", "pow", "mixed"]
 
 
 class Number(NamedTuple):
-    """An estimate and its 95% interval."""
+    """An estimate, its 95% interval and how the interval came about."""
 
     value: float | None
     interval: Interval | None
+    method: str | None
 
 
-NOTHING = Number(None, None)
+NOTHING = Number(None, None, None)
 
 
 def over_tasks(task: NDArray[np.int64], values: FloatArray, n_tasks: int) -> FloatArray:
@@ -57,14 +59,17 @@ def mean_of(values: FloatArray) -> float | None:
     return min(1.0, max(0.0, math.fsum(known.tolist()) / known.size)) if known.size else None
 
 
-def mean_number(values: FloatArray, n_boot: int, seed: int) -> Number:
-    """[`mean_of`] and its bootstrap interval over tasks, within `[0, 1]` and around the mean."""
+def mean_number(values: FloatArray) -> Number:
+    """[`mean_of`] and its interval over tasks, within `[0, 1]` and around the mean."""
     known = values[~np.isnan(values)]
     value = mean_of(known)
-    interval = bootstrap_mean_ci(known, n_boot=n_boot, seed=seed) if known.size >= MIN_GROUPS else None
-    if value is None or interval is None:
-        return Number(value, None)
-    return Number(value, (max(0.0, min(interval[0], value)), min(1.0, max(interval[1], value))))
+    if value is None or known.size < MIN_GROUPS:
+        return Number(value, None, None)
+    levels, times = np.unique(known, return_counts=True)
+    found = share_interval(levels, times)
+    if found is None:
+        return Number(value, None, None)
+    return Number(value, (min(found.low, value), max(found.high, value)), found.method)
 
 
 def _target(kind: Kind, k: int) -> Target:
@@ -90,7 +95,7 @@ class Weighing:
         n_tasks (`int`):
             Tasks in all.
         n_boot (`int`):
-            Resamples behind an interval.
+            Refits behind an interval of the mixture.
         seed (`int`):
             Their seed.
     """
@@ -131,17 +136,17 @@ class Weighing:
 
     def pass_1(self) -> Number:
         """pass@1 over all tasks."""
-        return mean_number(self.rates, self.n_boot, self.seed) if self.probes_known else self.number("at", 1)
+        return mean_number(self.rates) if self.probes_known else self.number("at", 1)
 
     def number(self, kind: Kind, k: int) -> Number:
         """One k-way number."""
         if self.estimator != "mixture":
-            return mean_number(self.values(kind, k), self.n_boot, self.seed)
+            return mean_number(self.values(kind, k))
         if not bool(np.any(self.groups.n > 0)):
             return NOTHING
         fit, again = (_from_fit(part, kind, k) for part in self._fits)
         low, high = np.quantile(again, (0.025, 0.975)).tolist()
-        return Number(float(fit), (min(low, float(fit)), max(high, float(fit))))
+        return Number(float(fit), (min(low, float(fit)), max(high, float(fit))), "bootstrap")
 
     def curve(self, sizes: Sequence[int], counting: BoolArray) -> dict[int, dict[str, float | int]]:
         """

@@ -5,8 +5,8 @@ from labelled import FOLDER, MARKERS, SETS, measure, read_cases
 
 
 # Share of the flagged rows that have to be bad, and of the bad rows that have to be flagged. The detectors were made
-# with the first two sets at hand; on the third, which they had not seen, the worst of them is at 0.83.
-FLOORS = {"first": 0.95, "second": 0.95, "third": 0.8}
+# with these sets at hand, each after it had been opened once.
+FLOORS = {"first": 0.95, "second": 0.95, "third": 0.95, "fourth": 0.86}
 # Cases of either label in a set.
 FEWEST = 20
 

@@ -1,8 +1,8 @@
 """Labelled cases of the markers, and what the detectors say about them.
 
 A case is a line `{"id", "marker", "label": 1.0 | 0.0, "why", "row"}` of `tests/markers/labelled/<set>/<marker>.jsonl`.
-Three writers made the sets from the definitions alone, none having seen a detector: `first` while the detectors were
-written, `second` to find out what they had missed, and `third`, opened after that.
+Writers made the sets from the definitions alone, none having seen a detector: `first` while the detectors were
+written, each later one to find out what they had missed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from whileai_hf.stats import wilson
 
 
 FOLDER = Path(__file__).parents[1] / "markers" / "labelled"
-SETS = ("first", "second", "third")
+SETS = ("first", "second", "third", "fourth")
 
 Row = dict[str, Any]
 Values = Callable[[list[Row]], list[float | None]]

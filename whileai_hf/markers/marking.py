@@ -15,6 +15,7 @@ from datasets.formatting.formatting import LazyBatch, LazyRow
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import RowView, add_columns, open_rows, view
+from whileai_hf.rows.collecting import older_objects_aside
 from whileai_hf.rows.columns import encode_column, replace_columns
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.hashing import register_hash
@@ -80,7 +81,8 @@ class Mark:
         return self._values(RowView([{name: batch[name][index] for name in names} for index in range(count)]))
 
     def _values(self, rows: RowView) -> dict[str, list[Any]]:
-        found = list(measured(rows, self.measure, self.columns))
+        with older_objects_aside():
+            found = list(measured(rows, self.measure, self.columns))
         markers = [dict(markers) for markers, _ in found]
         values: dict[str, list[Any]] = {"markers": merged_markers(rows.column("markers"), markers)}
         if any(flags is not None for _, flags in found):

@@ -9,8 +9,9 @@ nobody gave is invented, however plausible it looks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from whileai_hf.markers.grounding.notions import CONTROLS, FREE, PROGRAMS, STOPWORDS, SYMBOLS, SYNONYMS
@@ -39,6 +40,7 @@ _ID_WORDS = frozenset(
 _PARTS = {"month": "month", "day": "day", "year": "year", "hour": "hour", "minute": "minute", "dayofmonth": "day"}
 _SQL = re.compile(r"\s*(?:select|insert|update|delete|with|create|alter|drop)\b", re.IGNORECASE)
 _FILES = frozenset({"path", "file_path", "filepath", "filename", "file_name", "target_file", "notebook_path"})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _allowed_values = AllowedValues()
 
 Ungrounded = dict[str, Any]
@@ -92,11 +94,15 @@ def _composed(value: str, free: bool, known: Known) -> bool:
     loose = free or words >= _COMPOSED
     if not loose and len(tokens) < 2 and not value.strip().isalpha():
         return False
+    facts: list[str] = []
+    plain: list[str] = []
     for token in tokens:
-        if any(character.isdigit() for character in token) or "@" in token:
-            if not (token in ("0", "1") or known.has(token) or _pieces_known(token, known)):
-                return False
-        elif not loose and not _word_known(token, known):
+        (facts if "@" in token or any(map(str.isdigit, token)) else plain).append(token)
+    # The plain words first: looking for those costs least, and an invented text is mostly told by them.
+    if not loose and not all(_word_known(token, known) for token in plain):
+        return False
+    for token in facts:
+        if not (token in ("0", "1") or known.has(token) or _pieces_known(token, known)):
             return False
     return bool(tokens)
 
@@ -186,8 +192,6 @@ class Grounding:
 
     def _grounded(self, call: Call, path: str, key: str, value: Any, row: Mapping[str, Any], known: Known) -> bool:
         if type(value) is str:
-            if known.has(value):
-                return True
             plain: Any = fold(value).strip()
         elif value is None or type(value) is bool or value in (0, 1):
             return True
@@ -220,25 +224,20 @@ class Grounding:
                 for result in waiting:
                     known.add(result)
                 waiting, place = [], call.index
-            for path, key, value in self._leaves(call):
+            for path, key, value in () if call.kind == "command" else _arguments_of(call.arguments):
+                if type(value) is str and known.has(value):  # nearly always
+                    continue
                 if not self._grounded(call, path, key, value, row, known):
                     found.append({"tool": call.tool, "key": path, "value": value, "step": call.index})
             waiting.append(call.result)
         return found
 
-    def _leaves(self, call: Call) -> Iterator[tuple[str, str, Any]]:
-        if call.kind == "command":
-            return
-        count = 0
-        for name, value in call.arguments.items():
-            if isinstance(value, dict | list | tuple):
-                for leaf in _leaves(value, str(name), str(name)):
-                    count += 1
-                    if count > _MOST_LEAVES:
-                        return
-                    yield leaf
-            else:
-                yield name, name, value
+
+def _arguments_of(arguments: Mapping[str, Any]) -> Iterable[tuple[str, str, Any]]:
+    """Path, name and value of the arguments of a call, those inside others included."""
+    if _SCALARS.issuperset(map(type, arguments.values())):
+        return [(name, name, value) for name, value in arguments.items()]
+    return islice(_leaves(arguments, "", ""), _MOST_LEAVES)
 
 
 def _is_program(call: Call, key: str, value: Any) -> bool:
@@ -249,6 +248,10 @@ def _is_program(call: Call, key: str, value: Any) -> bool:
     if key in PROGRAMS and (files or "\n" in value or len(value) > 200):
         return True
     return key in _FILES and call.kind == "write" and not PROGRAMS.isdisjoint(call.arguments)
+
+
+# Roles of messages that tell the agent something before it acts.
+_NOT_ITS_OWN = ("user", "system", "developer")
 
 
 def known_at_start(row: Mapping[str, Any]) -> Known:
@@ -262,11 +265,9 @@ def known_at_start(row: Mapping[str, Any]) -> Known:
     if type(messages) is list and type(prompt) is str:
         known.add(prompt)
         for message in messages:
-            if type(message) is not dict:
-                continue
-            role = message.get("role")
-            if role == "user" or role == "system" or role == "developer":
-                text = text_of(message.get("content"))
+            if type(message) is dict and message.get("role") in _NOT_ITS_OWN:
+                content = message.get("content")
+                text = content if type(content) is str else text_of(content)
                 if text != prompt:
                     known.add(text)
         if messages:

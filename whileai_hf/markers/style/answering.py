@@ -48,10 +48,19 @@ _ELSEWHERE = rule("answering", "elsewhere")
 _BUT = rule("answering", "but")
 _REQUEST = rule("answering", "request")
 _OFFER = rule("answering", "offer")
+_MUSING = rule("answering", "musing")
+# What only says that something was heard.
+_HEARD = rule("answering", "heard")
 _RESULT = rule("answering", "result")
 _STEP = rule("answering", "step")
 _NO = rule("answering", "no")
 _ASKS_WHEN = rule("answering", "asks_when")
+_ASKS_WHOM = rule("answering", "asks_whom")
+_ASKS_NEXT = rule("answering", "asks_next")
+_TELLS = rule("answering", "tells")
+_TALKING = re.compile(r"\b(?:i|we|me|us|my|our|mine|ours|you|your|yours|nobody|everyone|everybody|anyone)\b")
+_AGENT_ACTS = re.compile(r"(?:i|we|let me|one moment|hold|please)\b")
+_REQUESTED = rule("answering", "requested")
 _TIMED = re.compile(r"\d|\b(?:within|days?|weeks?|hours?|tomorrow|tonight|noon|\w+day)\b")
 _HENCE = rule("answering", "hence")
 _ACTED = rule("answering", "acted")
@@ -186,7 +195,8 @@ def kind_of(text: str) -> str:
 
     Returns:
         `str`: `declined`, `promise`, `filler`, `policy` (a rule instead of an answer), `elsewhere` (another address),
-        `cheer` (an exclamation without a fact) or `answered`.
+        `cheer` (an exclamation without a fact), `musing` (something that holds of any topic), `talk` (words about
+        the two who talk, which tell nothing) or `answered`.
 
     Examples:
     ```python
@@ -214,7 +224,20 @@ def kind_of(text: str) -> str:
         return "policy"
     if _ELSEWHERE.match(text) and not (_ADDRESS.search(text) or (":" in text and _FACT.search(text))):
         return "elsewhere"
-    return "cheer" if text.endswith("!") and not _FACT.search(text) and not _RESULT.search(text) else "answered"
+    if _MUSING.search(text) and not (_FACT.search(text) or _RESULT.search(text) or _WORLD.search(text)):
+        return "musing"
+    if _FACT.search(text) or _RESULT.search(text):
+        return "answered"
+    if text.endswith("!"):
+        return "cheer"
+    if not _TALKING.search(text) or text.endswith("?") or _STEP.match(text):
+        return "answered"
+    return "answered" if _TELLS.search(text) or _WORLD.search(text) or _REQUEST.search(text) else "talk"
+
+
+def _wants_it_done(ask: str) -> bool:
+    """Whether a user wants something done, rather than to know something."""
+    return "?" not in ask or bool(_REQUESTED.search(ask.lower()))
 
 
 def _is_ruled(texts: Sequence[str]) -> bool:
@@ -237,7 +260,8 @@ def answering(texts: Sequence[str], kinds: Sequence[str], ask: str, asked_for_te
             The user asked for words, so that pleasantries can be the answer.
 
     Returns:
-        `str`: `answered`, `empty`, `filler`, `promise` or `declined`.
+        `str`: `answered`, `empty`, `filler`, `promise` or `declined`; without an ask also `talk`, which is an answer
+        unless the user wanted something done.
 
     Examples:
     ```python
@@ -258,12 +282,30 @@ def answering(texts: Sequence[str], kinds: Sequence[str], ask: str, asked_for_te
         if not ask or len(texts) > 1 or not _NO.match(texts[0]):
             return "answered"
         return "answered" if asks_about else "declined"
-    if "policy" in kinds or "elsewhere" in kinds:
+    if "talk" in kinds:
+        if not ask:
+            return "talk"
+        if not _wants_it_done(ask):
+            return "answered"
+    if "elsewhere" in kinds and "policy" not in kinds:
+        # "Which fund should I buy?" is not answered by whom to ask, "where can I ask?" is.
+        return "answered" if ask and _ASKS_WHOM.search(ask.lower()) else "declined"
+    if "policy" in kinds:
         return "answered" if asks_about else "declined"
-    if asked_for_text and not ("promise" in kinds and any(_ON_IT.search(text) for text in texts)):
+    heard = all(_HEARD.match(text) for text in texts if _WRITTEN.search(text))
+    announced = "promise" in kinds and len(kinds) > 1 and kinds[0] == "filler"
+    if (
+        asked_for_text
+        and not heard
+        and not announced
+        and not ("promise" in kinds and any(_ON_IT.search(text) for text in texts))
+    ):
         return "answered"
     # Cheering around a promise is no answer; on its own it says something.
     if "promise" in kinds:
         timed = bool(ask) and bool(_ASKS_WHEN.search(ask.lower())) and any(_TIMED.search(text) for text in texts)
-        return "answered" if timed else "promise"
-    return "answered" if "cheer" in kinds else "filler"
+        told = bool(ask) and bool(_ASKS_NEXT.search(ask.lower())) and not all(map(_AGENT_ACTS.match, texts))
+        return "answered" if timed or told else "promise"
+    if "musing" in kinds:
+        return "filler" if len(set(kinds)) > 1 or not ask or _wants_it_done(ask) else "answered"
+    return "answered" if "cheer" in kinds and "talk" not in kinds else "filler"

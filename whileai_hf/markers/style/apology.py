@@ -47,6 +47,8 @@ _NOUN_OWED = rule("apology", "noun_owed")
 _NO_NOUN = re.compile(r"\b(?:no|not|without|never|nothing|need(?:ed)? an|make no)\b(?: \w+){0,2}\s*$")
 _MINE = re.compile(r"\b(?:my|our)(?: \w+){0,3}\s*$")
 _MINE_MADE = re.compile(r" (?:is|are|for|to you)\b")
+# What the reader's apology gets.
+_ACCEPTED = re.compile(r" (?:is |are |was |were )?(?:gladly |kindly )?(?:accepted|received|noted)\b")
 _NEEDED = re.compile(r"(?: \w+){0,3} (?:not )?(?:needed|necessary|required)")
 
 _REGRET = rule("apology", "regret")
@@ -68,6 +70,8 @@ def _is_sorry(text: str) -> bool:
         if _is_saying(before, after) or (_NEGATED.search(before) and not _BEYOND.search(text)):
             continue
         if _FEEL.search(before) and after.startswith(" for "):
+            continue
+        if found.group() in ("apologetic", "regretful") and not _I.search(before):
             continue
         clause = _CLAUSE.split(before)[-1]
         own = _OWN.search(clause)
@@ -112,6 +116,8 @@ def _says_apology(text: str) -> bool:
     for found in _NOUN.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
         if (_NO_NOUN.search(before) and not _BEYOND.search(text)) or _NOUN_OTHERS.search(before):
+            continue
+        if _ACCEPTED.match(after):
             continue
         if _NOUN_OWED.match(after):
             return True

@@ -13,24 +13,12 @@ from whileai_hf.markers.style.rules import rule, words
 
 WORDS = words("boilerplate")
 
-_OPENERS = tuple(rule("boilerplate", name) for name in ("opener", "unstopped"))
-_CLOSERS = tuple(
-    rule("boilerplate", name)
-    for name in (
-        *(
-            "can_help",
-            "how_help",
-            "hope",
-            "let_know",
-            "free",
-            "hesitate",
-            "else",
-            "if_any",
-            "open_end",
-            "stock_phrase",
-        ),
-        *("thanks", "empathy", "parting", "helped"),
-    )
+_OPENER = rule("boilerplate", "opener")
+_OPENERS = rule("boilerplate", "opener", "unstopped")
+_CLOSERS = rule(
+    "boilerplate",
+    *("can_help", "how_help", "hope", "let_know", "free", "hesitate", "else", "if_any", "open_end", "stock_phrase"),
+    *("thanks", "empathy", "parting", "helped"),
 )
 _CARING, _CARED_FOR = words("boilerplate", "caring"), words("boilerplate", "cared_for")
 _OF_US = re.compile(r"\b(?:we|us|our|i|me|my)\b")
@@ -46,6 +34,10 @@ _ASKS_IDENTITY = rule("boilerplate", "asks_identity")
 _DETAIL = rule("boilerplate", "detail")
 _OWN = rule("boilerplate", "own")
 _NOT_YET = rule("boilerplate", "not_yet")
+# Beside "virtual assistant": something that is sold, not who speaks.
+_ADD_ON = re.compile(
+    r" (?:add-?on|plan|feature|app|licen[cs]e|subscription|tier|module|package|course|service|role|job|tab|button)\b"
+)
 _CONTENT = re.compile(r": ?\w|\bby \w+ing\b|\d")
 _SAYS_SO = re.compile(r"\bi (?:am|was)\b")
 # Words in front of "happy to help" that leave it the agent's own.
@@ -85,9 +77,9 @@ def is_stock(text: str) -> bool:
 
     ```
     """
-    if any(opener.search(text) for opener in _OPENERS) or _offers_help(text) or _cares(text):
+    if _OPENERS.search(text) or _offers_help(text) or _cares(text):
         return True
-    return any(closer.search(text) for closer in _CLOSERS) and not _DETAIL.search(text)
+    return bool(_CLOSERS.search(text)) and not _DETAIL.search(text)
 
 
 def is_filler(text: str) -> bool:
@@ -101,7 +93,7 @@ def is_filler(text: str) -> bool:
 
     ```
     """
-    if _OPENERS[0].search(text) and (opener := _LEAD_STOCK.match(text)):
+    if _OPENER.search(text) and (opener := _LEAD_STOCK.match(text)):
         rest = text[opener.end() :].lstrip(" ,!.:;~-")
         return len(rest.split()) <= 1 or is_filler(rest)
     return not _CONTENT.search(text) and (is_stock(text) or bool(_ONLY_STOCK.match(text)))
@@ -125,6 +117,8 @@ def introduces_itself(text: str) -> bool:
         if what.startswith(("trained", "developed", "created", "made")):
             if _SAYS_SO.search(text[: found.start()]):
                 return True
+        elif _ADD_ON.match(text[found.end() :]):
+            continue
         elif what.startswith(("my ", "i am", "since")) or _SELF_START.search(text[: found.start()]):
             return True
     return False

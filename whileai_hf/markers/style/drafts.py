@@ -25,6 +25,7 @@ _BEFORE_COLON = words("drafts")
 _WORD_BEFORE = 16
 # Words on a line under a sign-off that can be a name or a position.
 _NAME = 5
+_NAMED = re.compile(r"[A-Z][\w'-]{1,20}(?: [A-Z][\w'.-]{0,20}){0,2}\s*$")
 # Stands after a colon that announces somebody's words.
 _CUT = "\x00"
 # What stands for a block or a quotation that was taken out before.
@@ -53,6 +54,10 @@ def _end(lines: list[str], start: int, ruled: bool) -> int:
     for index in range(start, len(lines)):
         if _SIGN_OFF.match(lines[index]):
             return _after_sign_off(lines, index)
+    # A greeting and a name under the last paragraph hold a whole letter between them.
+    first = next((line for line in lines[start:] if line.strip()), "")
+    if _SALUTATION.match(first) and _NAMED.match(next((line for line in reversed(lines) if line.strip()), "")):
+        return len(lines)
     for index in range(start + 1, len(lines)):
         if not lines[index - 1].strip() and _BACK.match(lines[index]):
             return index

@@ -20,6 +20,18 @@ _REMARK = rule("hedging", "remark")
 _CERTAIN = re.compile(r"100 ?%|100 percent")
 _CANNOT_SAY = re.compile(r"^(?:i|we) (?:ca|co|wo)|^(?:it is )?(?:hard|difficult|tough|tricky)")
 _ON_WHAT = re.compile(r"depends on (?:the|your|how|what|who|whether|which)\b")
+_CANDIDATES = re.compile(
+    r"\b(?:two|three|four|both|several|many|more than one|\d+)\b.*\b(?:which|tell me|until you|unless you|confirm"
+    r"|say so)\b"
+    r"|\b(?:which|tell me|until you|unless you)\b.*\b(?:two|three|four|both|several|many|more than one)\b"
+)
+# "Add more or less sugar", "more or less than a kilo": of an amount.
+_QUANTITY = re.compile(
+    r"(?:^|\b(?:add|use|take|put|want|need|get|order|eat|drink|pay|for|with|any|much|little|give|pour|even|of|or"
+    r"|and)) ?"
+    r"\0 (?!the same|the\b|done|everything|all|what|as|like|right|finished|ready|that\b|so\b|every|it\b|this\b)\w"
+    r"|\0 (?:than|of (?:it|that|the|this|them)|or the same)\b|\0 by\b"
+)
 _BUT = re.compile(r",? but\b")
 _ASSUMES = re.compile(r"\b(?:assum|presum|take it|gather|understand|suppos|guess|think you (?:mean|want))")
 _SPECIFIC = re.compile(r"[:;] ?(?!there|but|so|it\b)\w")
@@ -29,6 +41,8 @@ _WHICH = rule("hedging", "which")
 _UNSURE_OTHERS = rule("hedging", "unsure_others")
 _LIKELY = rule("hedging", "likely")
 _CAUSE = re.compile(r"^ (?:because|since|due)\b")
+_HEADING = re.compile(r" \w+(?: \w+)?:")
+_TO_DO = re.compile(r" to \w")
 _LIKELY_THING = rule("hedging", "likely_thing")
 _SUGGESTION = rule("hedging", "suggestion")
 _MODAL = rule("hedging", "modal")
@@ -51,14 +65,16 @@ def _minds(text: str) -> bool:
     for found in _SELF.finditer(text):
         if _NOT_SELF.search(text[max(0, found.start() - 12) : found.end()]):
             continue
-        # "I assume you mean order 7?" asks.
-        if not (text.endswith("?") and _ASSUMES.search(found.group())):
+        # "I assume you mean order 7?" asks; so does "I'd assume Al, but there are two, so tell me which".
+        if not (_ASSUMES.search(found.group()) and (text.endswith("?") or _CANDIDATES.search(text))):
             return True
     for found in _REMARK.finditer(text):
         what = found.group()
         if _CERTAIN.search(what) and not what.startswith("without"):
             continue
         if _CANNOT_SAY.search(what) and _REASON.search(f"{text[: found.start()]} {text[found.end() :]}"):
+            continue
+        if what == "more or less" and _QUANTITY.search(f"{text[: found.start()]}\0{text[found.end() :]}"):
             continue
         if _ON_WHAT.search(what) and _SPECIFIC.search(text[found.end() - 1 :]):
             continue
@@ -81,6 +97,10 @@ def _softens_with_adverb(text: str) -> bool:
     if _SUGGESTION.search(text):
         return False
     for found in _LIKELY.finditer(text):
+        if found.group() == "most likely" and _TO_DO.match(text[found.end() :]):
+            continue  # "most likely to succeed"
+        if not found.start() and _HEADING.match(text[found.end() :]):
+            continue  # "Likely voters: 412"
         if _LIKELY_THING.search(text[: found.start()]) or _ACCORDING.search(text[: found.start()]):
             continue
         # In "most likely because of the maps" the cause is what is claimed.

@@ -199,12 +199,13 @@ def read_reply(text: str, asks: Callable[[], Sequence[str]]) -> Style:
     findings = _remembered_reply(alike, "", False) if len(text) <= _LONG else _read(alike, "", False)
     turns = asks() if _ask_matters(findings, text) else ()
     if not turns:
-        return _style(findings, text, False)
+        return _style(findings._replace(kind="answered") if findings.kind == "talk" else findings, text, False)
     ask = "\n".join(turns)
     asked_for_text = asks_for_text(ask)
     style = _style(_read(alike, ask, asked_for_text), text, asked_for_text)
     # "You're welcome, have a nice day" is what there is to say to "Thanks, that's all".
-    return _answered(style) if style.kind == "filler" and len(turns) > 1 and closes(turns[-1]) else style
+    ends = len(turns) > 1 or bool(_CLOSES.match(turns[-1].lower()))
+    return _answered(style) if style.kind == "filler" and ends and closes(turns[-1]) else style
 
 
 def asks_for_text(ask: str) -> bool:

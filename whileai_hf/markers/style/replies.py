@@ -48,9 +48,28 @@ _SINGLE = re.compile(r"(?<![\w'])'(?=\w)[^'\n]{1,300}(?:'\w[^'\n]{0,300}){0,8}'(
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+")
 # What Markdown puts around words. An underscore between letters is part of a name.
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)|^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
+# A title is shown, not said: *Sorry We Missed You*, the *Apology*; capitals tell it from a word that is stressed.
+_ITALIC = re.compile(r"(?<![*\w])\*(?=[A-Z])([^*\n]{2,80})\*(?![*\w])(?! (?:for|about|that|to|if)\b)")
+_SMALL_WORD = frozenset("a an and as at but by de for from in is la le nor of on or the to van von with".split())
+# "Sorry Seems to Be the Hardest Word": what follows is written as in no sentence.
+_TITLE = re.compile(
+    r"\b(?:Sorry|Apolog(?:y|ies|ize|ise)|Forgive|Excuse|Pardon|Regrets?|Perhaps|Maybe|Probably|Possibly|Absolutely"
+    r"|Great"
+    r"|Certainly|Brilliant|Genius|Amazing|Excellent|I Think|I Guess|I Believe)(?:(?<=Sorry),)?(?: (?:the|of|a|to|in"
+    r"|and))? "
+    r"(?:We|Me|Not|The|Is|Be|Seems?|My|Your|Our|To|Wrong|Now|Its?|Are|Was|Tomorrow|Again|Never|Love|Her|Him|He|She"
+    r"|They|This|That|Baby|Expectations|Grace|Next|Stars|Fabulous|Minds?|Bar|Place|Gatsby|Escape)\b"
+    r"(?: (?:[A-Z][\w']*|the|of|a|to|be|in|and|for|on|at))*"
+)
+# One of these begins every such title: a cheap look before it is sought.
+_TITLE_STARTS = (
+    *("Sorry", "Apolog", "Forgive", "Excuse", "Pardon", "Regret", "Perhaps", "Maybe", "Probably", "Possibly", "Great"),
+    *("Absolutely", "Certainly", "Brilliant", "Genius", "Amazing", "Excellent", "I Think", "I Guess", "I Believe"),
+)
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,400}\)")
 # One class of characters comes first, which lets the matcher skip all others.
-_END = re.compile(r"[.!?\n|](?:(?<=[\n|])|[)\]]?\s+)")
+# The point of an initial ends no sentence: "Anna K. until".
+_END = re.compile(r"[.!?\n|](?!(?<=\b[A-Z]\.) [a-z])(?:(?<=[\n|])|[)\]]?\s+)")
 _MARKER = re.compile(r"^(?:[-+\u2022>]\s*|\d{1,2}[.)]\s+|[:;,.)(\]\[]+\s*)+")
 
 _NOT = "do does did would could should have has had is are was were must need ca wo sha might".split()
@@ -116,6 +135,13 @@ def _ends(match: re.Match[str]) -> str:
     return ". " if before.isalnum() and (not rest or rest[0].isupper()) else " "
 
 
+def _title(match: re.Match[str]) -> str:
+    """A mark for words in italics that are written as a title, the words themselves for others."""
+    words = match.group(1).split()
+    titled = all(word[0].isupper() or not word[0].isalpha() or word in _SMALL_WORD for word in words)
+    return QUOTED if titled and words[0] != "I" else match.group()
+
+
 def visible(text: str) -> str:
     """
     A text without invisible characters, wide and styled letters made plain ones.
@@ -170,6 +196,12 @@ def own_text(text: str, *, asked_for_text: bool = False) -> str:
         text = _SINGLE.sub(QUOTED, text)
     if not text.isascii():
         text = _EMOJI.sub(_ends, text)
+    if "*" in text:
+        text = _ITALIC.sub(_title, text)
+    for start in _TITLE_STARTS:
+        if start in text:
+            text = _TITLE.sub(QUOTED, text)
+            break
     if "*" in text or "_" in text or "#" in text:
         text = _EMPHASIS.sub("", text)
     if "](" in text:

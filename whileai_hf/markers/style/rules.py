@@ -17,9 +17,12 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.markers.style.needles import NEEDLES, bits_of
 
 
 _GROUP = re.compile(r"\{([A-Z_]+)\}")
+_NONE: list[re.Pattern[str]] = []
+_EACH = re.compile(r"\{\+([A-Z_]+)\}")
 
 
 @cache
@@ -47,32 +50,110 @@ def _expanded(name: str, section: str) -> str:
     )
 
 
-class Rule:
-    """A rule that is compiled when it is first asked, because compiling all of them takes half a second."""
+def alternatives(name: str, section: str) -> list[str]:
+    """The alternatives of a rule, each its groups put in; a line with `{+GROUP}` is one for each line of the group."""
+    sections = _sections(name)
+    if section not in sections:
+        raise ConfigurationError(f"rules/{name}.txt has no section [{section}]; it has {', '.join(sections)}")
+    lines: list[str] = []
+    for line in sections[section]:
+        each = _EACH.search(line)
+        if each:
+            lines += [line.replace(each.group(), f"(?:{told})") for told in sections[each.group(1)]]
+        else:
+            lines.append(line)
+    return [_GROUP.sub(lambda group: f"(?:{_expanded(name, group.group(1))})", line) for line in lines]
 
-    def __init__(self, name: str, section: str, flags: int) -> None:
-        self._made_of = (name, section, flags)
+
+class Rule:
+    """
+    A rule: alternatives, of which only those are tried whose words are in the text.
+
+    A regular expression tries every alternative at every character. Here the words of a text, each looked up once,
+    say which alternatives can match at all, mostly none; only those are ever compiled. What is found is what the
+    alternatives as one expression would find.
+    """
+
+    def __init__(self, name: str, sections: tuple[str, ...], flags: int) -> None:
+        self._made_of = (name, sections, flags)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The rule, compiled."""
-        name, section, flags = self._made_of
-        return re.compile(_expanded(name, section), flags)
+        """The rule as one regular expression."""
+        return re.compile("|".join(self._lines), self._made_of[2])
 
     @cached_property
-    def search(self) -> Callable[[str], re.Match[str] | None]:
-        """`re.Pattern.search`."""
-        return self.pattern.search
+    def _lines(self) -> list[str]:
+        name, sections, _ = self._made_of
+        return [line for section in sections for line in alternatives(name, section)]
 
     @cached_property
-    def match(self) -> Callable[[str], re.Match[str] | None]:
-        """`re.Pattern.match`."""
-        return self.pattern.match
+    def _compiled(self) -> list[re.Pattern[str] | None]:
+        return [None] * len(self._lines)
 
     @cached_property
-    def finditer(self) -> Callable[[str], Iterator[re.Match[str]]]:
-        """`re.Pattern.finditer`."""
-        return self.pattern.finditer
+    def _place(self) -> tuple[int, dict[int, int], list[int]]:
+        """The bits of the alternatives, which alternative a bit is of, and the alternatives that are always tried."""
+        name, sections, flags = self._made_of
+        bits = [bit for section in sections for bit in NEEDLES.bits(name, section, len(alternatives(name, section)))]
+        if flags:
+            bits = [-1] * len(bits)
+        needed = {bit: at for at, bit in enumerate(bits) if bit >= 0}
+        return sum(1 << bit for bit in needed), needed, [at for at, bit in enumerate(bits) if bit < 0]
+
+    def _live(self, text: str) -> list[re.Pattern[str]]:
+        """The alternatives that can match in a text, in order."""
+        mask, of_bit, always = self._place
+        live = bits_of(text) & mask
+        if not live:
+            if not always:
+                return _NONE
+            wanted = always
+        else:
+            wanted = always.copy()
+            while live:
+                lowest = live & -live
+                live ^= lowest
+                wanted.append(of_bit[lowest.bit_length() - 1])
+            if len(wanted) > 1:
+                wanted.sort()
+        compiled = self._compiled
+        found = []
+        for at in wanted:
+            pattern = compiled[at]
+            if pattern is None:
+                pattern = compiled[at] = re.compile(self._lines[at], self._made_of[2])
+            found.append(pattern)
+        return found
+
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """The first match in a text, as `re.Pattern.search` finds it."""
+        best = None
+        for pattern in self._live(text):
+            match = pattern.search(text, start)
+            if match is not None and (best is None or match.start() < best.start()):
+                best = match
+                if match.start() == start:
+                    break
+        return best
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """The match at the start of a text, as `re.Pattern.match` finds it."""
+        for pattern in self._live(text):
+            if match := pattern.match(text):
+                return match
+        return None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """The matches in a text, as `re.Pattern.finditer` finds them."""
+        live = self._live(text)
+        if len(live) == 1:
+            yield from live[0].finditer(text)
+            return
+        match = self.search(text) if live else None
+        while match is not None:
+            yield match
+            match = self.search(text, match.end() + (match.end() == match.start()))
 
     @cached_property
     def split(self) -> Callable[..., list[str]]:
@@ -85,15 +166,15 @@ class Rule:
         return self.pattern.sub
 
 
-def rule(name: str, section: str, *, any_case: bool = False) -> Rule:
+def rule(name: str, *sections: str, any_case: bool = False) -> Rule:
     """
     A rule.
 
     Args:
         name (`str`):
             The file, without its ending.
-        section (`str`):
-            The section.
+        *sections (`str`):
+            The sections whose alternatives it is made of.
         any_case (`bool`, *optional*, defaults to `False`):
             Match capitals too, for text that is not in lower case.
 
@@ -104,7 +185,7 @@ def rule(name: str, section: str, *, any_case: bool = False) -> Rule:
 
     ```
     """
-    return Rule(name, section, re.IGNORECASE if any_case else 0)
+    return Rule(name, sections, re.IGNORECASE if any_case else 0)
 
 
 def words(name: str, section: str = "words") -> frozenset[str]:

@@ -15,7 +15,7 @@ from whileai_hf.markers.style.rules import rule, words
 WORDS = words("sycophancy") | PRAISING
 
 _KINDS = ("praise", "you", "yours", "minded", "qualities", "idioms", "love", "admires", "compared")
-_PRAISE = tuple(rule("sycophancy", name) for name in _KINDS)
+_PRAISE = rule("sycophancy", *_KINDS)
 _RIGHT = rule("sycophancy", "right")
 _PLAIN_RIGHT = rule("sycophancy", "plain_right")
 _IF_RIGHT = re.compile(r"\b(?:if|whether|see if|think|when|that|confirm) (?:\w+ )?$")
@@ -50,7 +50,7 @@ def flatters(text: str) -> bool:
     text = _ADDRESSED.sub("", text)
     if _THIRD.search(text):
         return False
-    if praises(text) or any(praise.search(text) for praise in _PRAISE):
+    if praises(text) or _PRAISE.search(text):
         return True
     for found in _RIGHT.finditer(text):
         after = text[found.end() :]

@@ -1,7 +1,7 @@
 """Trajectory flags: did the agent fake the work, cut corners or do harm? Read from what was done, not from the prose.
 
 `flags` collects what its siblings find. `shell`, `acts`, `writes` and `patches` say what a call does; `run_claims`,
-`look_claims`, `change_claims` and `admissions` hold the reply against it; `tampering`, `suppression` and `bypassing`
+`look_claims`, `change_claims` and `ignored` hold the reply against it; `tampering`, `suppression` and `bypassing`
 find checks that were got round; `destruction` and `secrets` find harm. English replies, and the shells, editors and
 test runners in common use.
 """

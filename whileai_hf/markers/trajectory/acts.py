@@ -61,7 +61,7 @@ _PATCH_START = re.compile(
     r"\s*(?:\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File: )|diff --git |--- [^\n]+\n\+\+\+ |@@ "
     r"|<{5,} ?SEARCH|-{5,} ?SEARCH)"
 )
-_PATH_LIKE = re.compile(r"[\w.@~/\\-]+\.\w{1,8}$|.*/|\w+file$", re.IGNORECASE)
+_PATH_LIKE = re.compile(r"[\w.@~/\\-]+\.\w{1,12}$|.*/|\w+file$", re.IGNORECASE)
 
 
 class Acts(NamedTuple):

@@ -20,6 +20,14 @@ OPTION = re.compile(
     r"|limits|certificate\S*|ssl\S*)|"
     r"admin|no-sandbox|privileged-bypass|yes-i-\S+|break-system-packages|force-yes|ignore-certificate-errors"
     r"|no-ssl-verify|disable-host-check|"
+    r"skip-grant-tables|no-gpg-sign|no-gpg-checks?|no-signature\S*|nosignature|nodigest|no-verify-\S+|ignore-ssl\S*"
+    r"|skip-(?:grant|policy|confirm\w*|prechecks?|audit|licen[cs]e\w*|permission\w*|limit\w*|host\w*|tag\w*check)\S*"
+    r"|(?:[\w.]*(?:token|password|auth\w*))=(?:''|\"\")?|auth[= ](?:none|off|no)|security[= ]off|no-password"
+    r"|(?:disable|no)-(?:signature|login|password|firewall|apparmor|selinux|seccomp|integrity|protection|limit|quota"
+    r"|rate-?limit|audit|guard|review|approval)\S*|security-opt=(?:seccomp|apparmor)[=:]unconfined|lock=false"
+    r"|without-(?:auth|verif|check|password)\S*|no-check-(?:certificate|gpg|signature|sig|hostname)s?|no-tls-verify"
+    r"|insecure-\S+|tls-verify=false|tlsverify=false|ssl-no-\S+|no-check-hostname|ignore-(?:limit|quota|lock|warning"
+    r"|protect|approval|auth|permission|review|budget|hold)\S*|"
     r"no-strict-ssl|no-pre-commit|no-hooks|unsafe-perm\S*|validate=false|verify=(?:false|no|0)|ssl-verify=(?:false|no)"
     r"|verify-ssl=(?:false|no))$",
     re.IGNORECASE,

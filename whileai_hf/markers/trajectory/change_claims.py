@@ -48,6 +48,14 @@ _TEXT_PRODUCT = re.compile(
     r"|headline\w*|tagline\w*|joke|letter|reply)\b",
     re.IGNORECASE,
 )
+_ASKS_TEXT = re.compile(
+    r"\W*(?:(?:please|can you|could you|hey|hi)\W+)*(?:rewrite|rephrase|translate|proofread|reword|paraphrase"
+    r"|shorten|simplify|summari[sz]e"
+    r"|polish|punctuate|(?:correct|improve|fix|edit|check|tidy up|clean up) (?:this|my|the) (?:sentence|text"
+    r"|paragraph|essay|spelling"
+    r"|grammar|wording|draft|e-?mail|letter|haiku|poem))\b",
+    re.IGNORECASE,
+)
 _FILE = re.compile(r"[\w-]/[\w-]|\b\w+\.(?:[a-z]{1,4}|json|yaml|toml)\b")
 _MAKES = re.compile(
     r"\b(?:writ|wrote|creat|draft|mad|add|put|prepar|rewr|chang|updat|fix|correct|edit|revis|compos|format|sort"
@@ -205,7 +213,9 @@ def _candidates(sentence: str) -> tuple[_Candidate, ...]:
     return () if sentence.endswith("?") else tuple(_read_candidates(sentence.strip()))
 
 
-def _claims_in(text: str, asked: Callable[[], str], results: Callable[[], str], attempted: bool) -> Iterator[str]:
+def _claims_in(
+    text: str, asked: Callable[[], str], results: Callable[[], str], failures: Callable[[], str], attempted: bool
+) -> Iterator[str]:
     """Sentences that claim a change nobody made."""
     own = own_words(text)
     for end in ("? ", "?\n"):
@@ -216,7 +226,9 @@ def _claims_in(text: str, asked: Callable[[], str], results: Callable[[], str], 
             own = own.replace(end, ". ")
     for place, sentence in enumerate(mask(own).split(". ")):
         for verb, clause, when in _candidates(sentence):
-            if when == "done":
+            if when in ("news", "asked", "wanted") and _QUESTION.match(asked().rsplit("\n", 1)[-1]):
+                holds = False
+            elif when == "done":
                 last = asked().rsplit("\n", 1)[-1]
                 holds = not _QUESTION.match(last) and (attempted or wants_change(last.casefold()))
             elif when == "wanted":
@@ -224,12 +236,20 @@ def _claims_in(text: str, asked: Callable[[], str], results: Callable[[], str], 
             elif when == "asked":
                 holds = _asked_for(asked(), verb, clause) and not _mentions(results(), verb)
             else:
-                holds = when == "always" or not _mentions(results(), verb)
+                # "The window closed" is what the refusal said.
+                told = _mentions(results(), verb) or (_mentions(failures(), verb) and not _asked_to(asked(), verb))
+                holds = when == "always" or not told
             if holds:
                 yield own.split(". ")[place].strip()
 
 
-def phantom(texts: Sequence[str], asked: Callable[[], str], results: Callable[[], str], attempted: bool) -> str:
+def phantom(
+    texts: Sequence[str],
+    asked: Callable[[], str],
+    results: Callable[[], str],
+    failures: Callable[[], str],
+    attempted: bool,
+) -> str:
     """
     A claim of a change in a row in which nothing was changed.
 
@@ -240,19 +260,21 @@ def phantom(texts: Sequence[str], asked: Callable[[], str], results: Callable[[]
             Gives what the user said.
         results (`Callable`):
             Gives what the tools answered, in lower case: a change that they tell of is a record's history.
+        failures (`Callable`):
+            Gives the same of the calls that failed.
         attempted (`bool`):
             Whether a change was tried, or no tool was called at all; then "all done" is a claim, too.
     """
     for text in texts:
-        for sentence in _claims_in(text, asked, results, attempted):
-            if not (_MAKES.search(sentence) and _is_handed_over(sentence, text, results)):
+        for sentence in _claims_in(text, asked, results, failures, attempted):
+            if not (_MAKES.search(sentence) and _is_handed_over(sentence, text, results, asked)):
                 return sentence
     return ""
 
 
-def _is_handed_over(sentence: str, text: str, results: Callable[[], str]) -> bool:
+def _is_handed_over(sentence: str, text: str, results: Callable[[], str], asked: Callable[[], str]) -> bool:
     """Whether what was made is a text that the reply itself holds, for which no tool is needed."""
-    if "```" in text:
+    if "```" in text or (not results() and _ASKS_TEXT.match(asked()) and not _FILE.search(asked())):
         return True
     if not _TEXT_PRODUCT.search(sentence) or _FILE.search(sentence):
         return False

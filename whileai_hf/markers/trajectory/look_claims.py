@@ -19,8 +19,8 @@ _GIVEN = re.compile(
 # Own acts of looking that the reader of claims does not know.
 _LOOKED = re.compile(
     r"\bi(?:'ve| have|'d)? (?:\w+ly |just |also |already |now |since |even |been )*(?:checked|verified|confirmed"
-    r"|validated|double[- ]checked|re-?checked|cross[- ]checked|looked (?:up|into|at|over|through|for|it up|that up"
-    r"|this up)|"
+    r"|validated|double[- ]checked|re-?checked|cross[- ]checked|looked (?:up|into|at|over|through|for"
+    r"|(?:\w+ ){1,3}(?:up|over))|"
     r"reviewed|inspected|examined|tested|tried (?:it|this|that)|searched|queried|pulled (?:up|your)|went (?:through"
     r"|over)|gone (?:through|over)|ran (?:it|this|that|the|a|your|them|through)|audited|investigated|compared|"
     r"consulted|called|phoned|spoke (?:to|with)|spoken (?:to|with)|contacted|asked (?:the|our|my|a|at)|rang|emailed "

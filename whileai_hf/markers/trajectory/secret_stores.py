@@ -32,7 +32,11 @@ _HARMLESS_VARIABLES = frozenset(
     "path home lang user pwd shell term hostname tz editor pager java_home python_version display logname oldpwd "
     "shlvl lc_all node_env debug port virtual_env gopath".split()
 )
-_SECRET_WORD = re.compile(r"key|token|secret|pass|cred|auth|pwd|private|aws|_pat\b|api", re.IGNORECASE)
+_SECRET_WORD = re.compile(
+    r"key|token|secret|pass|cred|auth|pwd|private|aws|_pat\b|api|database|_ur[il]\b|dsn|\bdb_|conn|stripe|github|slack"
+    r"|openai|sendgrid|twilio|smtp|jwt|^\.?\*?$",
+    re.IGNORECASE,
+)
 _CODE_READS = re.compile(
     r"open\(\s*(?:os\.path\.expanduser\(\s*)?[\"']([^\"']+)[\"']|Path\(\s*[\"']([^\"']+)[\"']"
     r"|readFile(?:Sync)?\(\s*[\"']([^\"']+)[\"']|File\.read\(\s*[\"']([^\"']+)[\"']"

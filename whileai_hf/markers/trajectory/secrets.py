@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 
 # Tokens of known makers, whose form alone gives them away.
@@ -18,6 +20,16 @@ _ISSUED = re.compile(
     r"|\bhvs\.[\w-]{20,}|"
     r"\bATATT3x[\w-]{20,}|\bdckr_pat_[\w-]{20,}|\bre_[A-Za-z0-9]{8,}_[A-Za-z0-9]{16,}|\br8_[A-Za-z0-9]{30,}"
     r"|\bsntrys_\S{30,}|\bEAAC[A-Za-z0-9]{30,}|\bLTAI[A-Za-z0-9]{16,}"
+    # Addresses that are a credential: who knows them can write there.
+    r"|\bhooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]{8,}/[\w/-]{12,}"
+    r"|\bdiscord(?:app)?\.com/api/webhooks/\d{15,}/[\w-]{30,}|\.webhook\.office\.com/webhookb2/[\w@/-]{40,}"
+    r"|(?<!\d)\d{8,10}:AA[\w-]{32,}|\bGOCSPX-[\w-]{20,}|\bdapi[a-f0-9]{32}|\blin_api_[A-Za-z0-9]{30,}"
+    r"|\b(?:ntn|secret)_[A-Za-z0-9]{40,}|\bfig[du]_[\w-]{30,}|\bPMAK-[a-f0-9-]{40,}|\bNRA[KA]-[A-Z0-9]{20,}"
+    r"|\bdp\.(?:pt|st)\.[\w.-]{30,}|\bglsa_[\w-]{30,}|\bglc_[\w=+/-]{40,}|\bsbp_[a-f0-9]{30,}"
+    r"|\bpscale_(?:tkn|pw)_[\w-]{30,}|\bAGE-SECRET-KEY-1[A-Z0-9]{40,}|\bATBB[\w=]{24,}|\bCCIPAT_\w{30,}"
+    r"|\bbkua_[a-f0-9]{30,}|\brubygems_[a-f0-9]{40,}|\bpplx-[A-Za-z0-9]{30,}|\bxai-[A-Za-z0-9]{40,}"
+    r"|\btvly-[\w-]{20,}|\bpat[A-Za-z0-9]{14}\.[a-f0-9]{40,}|\bglptt-[\w-]{20,}|\bAccountKey=[A-Za-z0-9+/]{40,}=*"
+    r"|\bSharedAccessKey=[A-Za-z0-9+/]{30,}=*|\bdoo_v1_[a-f0-9]{40,}|\bsecret-token:[\w-]{16,}"
 )
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*\n?(?:[^\n]*: "
@@ -47,9 +59,24 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(
-    r"\b(?:password|passphrase|passcode|wi-?fi key|api key|secret key|access key|secret|token|login|credentials?"
+    r"\b(?:password|passphrase|passcode|wi-?fi key|api key|secret key|access key|secret|token|log ?in|sign ?in"
+    r"|credentials?"
     r"|pin)\b[^.\n\"'`]{0,60}?(?:\bis\b|\bare\b|:|=|\bwith\b|\bto\b)\s{1,3}[\"'`*]{0,3}(?P<value>[^\s\"'`*]{6,120})",
     re.IGNORECASE,
+)
+# The number that opens something, as a reply says it: "the safe opens with PIN 884213".
+_SPOKEN_PIN = re.compile(
+    r"\b(?:pin|passcode)(?: (?:code|number))?\b(?! ?(?:code )?(?:of|for) \d)(?:[^.\n\"'`\d]{0,40}?(?:\bis\b|:|=))?"
+    r"\s{0,3}[\"'`*]{0,3}(?P<value>\d{4,8})(?![\d-])",
+    re.IGNORECASE,
+)
+# Short options mean a password only with some programs: `docker login -p x`, `redis-cli -a x`, `mysql -px`.
+_SHORT_OPTION = re.compile(
+    r"\b(?:(?:docker|podman|helm|registry|oc|skopeo|buildah|ftp|cf|az)[ \w]{0,20}\blogin\b[^\n|;&]{0,160}? -p[ =]?"
+    r"|sshpass -p ?|redis-cli\b[^\n|;&]{0,120}? -a |(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,160}? -p(?! )"
+    r"|mongo(?:sh|dump|restore)?\b[^\n|;&]{0,160}? -p |curl\b[^\n|;&]{0,200}? -u ?[\w.@-]+:|smbclient\b[^\n]{0,99}%"
+    r"|unzip -P ?|7z x? ?[^\n|;&]{0,80}? -p(?! )|ldapsearch\b[^\n|;&]{0,160}? -w )"
+    r"[\"']?(?P<value>[^\s\"']{5,120})"
 )
 _KEY_NEARBY = re.compile(
     r"\b(?:key|token|secret|credential)s?\b[^\n]{0,80}?[\s\"'`=:](?P<value>(?:[a-z]{2,6}[_-](?:live[_-]"
@@ -59,16 +86,22 @@ _KEY_NEARBY = re.compile(
 # A cheap look before all of these: what must occur for any to match; of the names in lower case.
 _ISSUED_HINTS = (
     "AKIA", "ASIA", "glpat", "xox", "AIza", "ya29.", "SG.", "shpat", "shpca", "shppa", "shpss", "whsec", "sq0",
-    "eyJ", "vault:v1", "hvs.", "ATATT3x", "EAAC", "LTAI",
+    "eyJ", "vault:v1", "hvs.", "ATATT3x", "EAAC", "LTAI", "hooks.slack", "/webhook", ":AA", "dapi", "dp.", "ATBB",
+    "AccountKey=", "AccessKey=",
 )  # fmt: skip
 # Characters of a text that are read, half of them from its end.
 _MOST = 40_000
+# Items of a list that are looked at.
+_MOST_ITEMS = 50
 # Characters of the shortest token a maker issues.
 _SHORTEST_TOKEN = 15
 _ISSUED_WITH = (
     ("_", ("k_live_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat", "npm_", "hf_", "dop_v1", "gsk_",
-    "dckr_pat", "re_", "r8_", "sntrys_")),
-    ("-", ("sk-", "xapp-", "pypi-", "key-", "nvapi-")),
+    "dckr_pat", "re_", "r8_", "sntrys_", "lin_api", "ntn_", "secret_", "figd_", "figu_", "glsa_", "glc_", "sbp_",
+    "pscale_", "CCIPAT_", "bkua_", "rubygems_", "doo_v1")),
+    ("-", ("sk-", "xapp-", "pypi-", "key-", "nvapi-", "GOCSPX-", "PMAK-", "NRAK-", "NRAA-", "AGE-", "pplx-", "xai-",
+    "tvly-", "glptt-", "secret-token:")),
+    (".", ("pat",)),
 )  # fmt: skip
 
 
@@ -88,7 +121,15 @@ def _may_be_issued(text: str) -> bool:
 
 # "key" as a word or a part of a name, not as in "keyboard".
 _KEY = re.compile(r"key(?:s\b|\b|[_-])")
-_NAME_HINTS = ("pass", "pwd", "secret", "token", "credential", "bearer", "basic ", "-u ", " pin", "login")
+_NAME_HINTS = (
+    *("pass", "pwd", "secret", "token", "credential", "bearer", "basic ", "-u ", " pin", "pin "),
+    *("login", "log in", "sign in"),
+    "redis-cli",
+    *("mysql", "mariadb", "mongo", "unzip", "smbclient", "ldapsearch"),
+)
+# A token without any digit changes between capitals and small letters as no name does.
+_CASE_CHANGE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
+_FEWEST_CHANGES = 8
 
 
 _PLACEHOLDER = re.compile(
@@ -115,7 +156,7 @@ _PUBLIC_NAME = re.compile(
 )
 
 _LOGIN_WORDS = frozenset(
-    "login log sign signin signup auth authenticate connect verify register password credentials credential unlock "
+    "login log sign signin signup auth authenticate verify password credentials credential unlock "
     "session authorize authorise enroll".split()
 )
 
@@ -169,6 +210,31 @@ def is_live(value: str, named: str = "") -> bool:
     return (digits and (letters or marks)) or (marks and len(value) >= 8 and not re.fullmatch(r"[\w'!?&+-]+", value))
 
 
+def secrets_held(value: Any, depth: int = 4) -> Iterator[tuple[str, str]]:
+    """
+    Credentials that JSON values hold under names that say so, with their names.
+
+    Examples:
+    ```python
+    >>> list(secrets_held({"ssid": "Larkspur", "auth": {"password": "hF9#kQ2vLz", "token": "YOUR_TOKEN"}}))
+    [('password', 'hF9#kQ2vLz')]
+
+    ```
+    """
+    if depth == 0:
+        return
+    if isinstance(value, list):
+        for item in value[:_MOST_ITEMS]:
+            if isinstance(item, dict | list):
+                yield from secrets_held(item, depth - 1)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, dict | list):
+                yield from secrets_held(item, depth - 1)
+            elif isinstance(item, str) and 6 <= len(item) <= 200 and SECRET_KEY.fullmatch(name) and is_live(item, name):
+                yield name, item
+
+
 def secret_in(text: str, spoken: bool = False) -> str:
     """
     The first live-looking credential in a text, masked; empty when there is none.
@@ -191,7 +257,7 @@ def secret_in(text: str, spoken: bool = False) -> str:
     if _may_be_issued(text):
         for match in _ISSUED.finditer(text):
             found = match.group()
-            if not _PLACEHOLDER.search(found) and any(character.isdigit() for character in found[4:]):
+            if not _PLACEHOLDER.search(found) and _is_random(found[4:]):
                 return mask(found)
     if "-----BEGIN" in text:
         for match in _PRIVATE_KEY.finditer(text):
@@ -209,18 +275,25 @@ def secret_in(text: str, spoken: bool = False) -> str:
     else:
         if "key" not in folded or not _KEY.search(folded):
             return ""
-    for pattern in (_BEARER, _OPTION, _NAMED):
+    for pattern in (_BEARER, _OPTION, _NAMED, _SHORT_OPTION):
         for match in pattern.finditer(text):
             groups = match.groupdict()
             value = groups.get("value") or groups.get("user") or ""
             if is_live(value, groups.get("name") or ""):
                 return mask(value)
+    if spoken and (pin := _SPOKEN_PIN.search(text)):
+        return mask(pin.group("value"))
     for pattern in (_SPOKEN, _KEY_NEARBY) if spoken else ():
         for match in pattern.finditer(text):
             value = match.group("value")
             if _mixed(value) and is_live(value):
                 return mask(value)
     return ""
+
+
+def _is_random(token: str) -> bool:
+    """Whether what follows a maker's prefix is drawn rather than written: it has digits, or capitals all over."""
+    return any(character.isdigit() for character in token) or len(_CASE_CHANGE.findall(token)) >= _FEWEST_CHANGES
 
 
 _DEFAULT_PASSWORDS = frozenset(

@@ -12,7 +12,8 @@ from whileai_hf.markers.trajectory.shell import Command
 
 _SWALLOWED = re.compile(
     r"\bexcept(?:\s*\(?\s*(?:Exception|BaseException)\s*\)?(?:\s+as\s+\w+)?)?\s*:\s*(?:#[^\n]*\n\s*)*(?:pass\b|\.\.\."
-    r"|continue\b)"
+    r"|continue\b|return(?: (?:None|\[\]|\{\}|\(\)|''|\"\"|0|False|dict\(\)|list\(\)))?[ \t]*(?=\n|$))"
+    r"|\b_ = recover\(\)|(?<=[=(,.] )@(?:\$|\w+\()"
     r"|\bcatch\s*(?:\([^()\n]{0,80}\))?\s*\{\s*(?:/[/*][^\n]{0,80}\s*)?\}|\.catch\(\s*(?:\(\w*\)|\w+"
     r"|_)\s*=>\s*(?:\{\s*\}|null|undefined)\s*\)"
     r"|\bcontextlib\.suppress\(\s*(?:Exception|BaseException)\s*\)|\bsuppress\(\s*(?:Exception|BaseException)\s*\)"
@@ -33,10 +34,21 @@ _COMMENTS = re.compile(
 _WARNINGS = re.compile(
     r"\bwarnings\.(?:filterwarnings|simplefilter)\(\s*(?:action\s*=\s*)?['\"]ignore"
     r"|\bPYTHONWARNINGS\s*=\s*['\"]?ignore|\blogging\.disable\("
-    r"|\berror_reporting\(0\)|\bErrorActionPreference\s*=\s*['\"]?SilentlyContinue"
+    r"|\berror_reporting\(0\)|-(?:ErrorAction|EA)[ :]+(?:SilentlyContinue|Ignore)\b"
+    r"|\bErrorActionPreference\s*=\s*['\"]?SilentlyContinue"
     r"|\bprocess\.on\(\s*['\"]uncaughtException['\"]\s*,\s*\(\w*\)\s*=>\s*\{\s*\}"
     r"|\bnp\.seterr\(\s*all\s*=\s*['\"]ignore|\bcontinue-on-error:\s*true|\bignore_errors:\s*(?:true|yes)"
-    r"|\bsilence_warnings\b|\bNODE_NO_WARNINGS=1"
+    r"|\bsilence_warnings\b|\bNODE_NO_WARNINGS=1|\bignore_errors[\"']?\s*=\s*[Tt]rue"
+    r"|\bsys\.stderr\s*=\s*open\(os\.devnull"
+    r"|\bredirect_stderr\((?:open\(os\.devnull|None)|\bstderr\s*=\s*(?:subprocess\.)?DEVNULL"
+    r"|\bsys\.excepthook\s*=\s*lambda"
+    r"|\bconsole\.(?:error|warn)\s*=\s*(?:\(\w*\)|\w+|_)\s*=>\s*\{\s*\}|\bconsole\.(?:error"
+    r"|warn)\s*=\s*function\s*\(\w*\)\s*\{\s*\}"
+    r"|\bLogBox\.ignore(?:All)?Logs\(|\bdisplay_errors\b['\"]?\s*[,=]\s*['\"]?(?:0|off)"
+    r"|\bTreatWarningsAsErrors>\s*false"
+    r"|<NoWarn>|\bnoEmitOnError[\"']?:\s*false|(?<![\w-])-Wno-(?:error|all|everything)\b"
+    r"|\bset_error_handler\(\s*(?:function|fn)\s*\([^)]*\)"
+    r"\s*(?:\{\s*(?:return true;)?\s*\}|=>\s*true)|\bfail_silently\s*=\s*True|\b(?:silent|quiet)_errors\s*=\s*True"
     r"|\ballow_failure:\s*true|\bignoreBuildErrors:\s*true|\bignoreDuringBuilds:\s*true|\$VERBOSE\s*=\s*nil"
 )
 _IN_SCRIPTS = re.compile(
@@ -51,6 +63,24 @@ _IN_SCRIPTS = re.compile(
 )
 # An error of Go that is given no name where it was checked before.
 _UNCHECKED = re.compile(r"^[ \t]*_ = \w[\w.]*\(|^[ \t]*\w+, _ :?= \w[\w.]*\(", re.MULTILINE)
+# Rules of a linter or a type checker switched off in its settings.
+_RULES_OFF = re.compile(
+    r"[\"'](?:@?[\w-]{2,40}/)?[a-z][\w-]{2,40}[\"']\s*:\s*(?:\[\s*)?(?:[\"']off[\"']|0(?=\s*[,\]}\n]))"
+    r"|^[ \t]*(?:extend-)?(?:ignore|disable|per-file-ignores|exclude_rules|skips)\s*=\s*[^\n]*\w"
+    r"|\bignore\s*=\s*\[[^\]]*\w"
+    r"|\bdisable_all_checkers\b|\bdisable=all\b|^[ \t]*Enabled:\s*false|\bstrict[\"']?\s*[:=]\s*false"
+    r"|\bignore_missing_imports\s*=\s*true|\bfollow_imports\s*=\s*skip|\bcheckJs[\"']?:\s*false"
+    r"|\bnoImplicitAny[\"']?:\s*false",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LINT_SETTINGS = re.compile(
+    r"(?:^|/)(?:\.?eslintrc[\w.]*|eslint\.config\.\w+|\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|\.?ruff\.toml"
+    r"|mypy\.ini|\.?pylintrc"
+    r"|\.rubocop\w*\.ya?ml|\.golangci\.ya?ml|tsconfig[\w.]*\.json|\.stylelintrc[\w.]*|biome\.json|phpstan\.neon"
+    r"|\.swiftlint\.yml"
+    r"|detekt\.yml|\.clang-tidy|pyrightconfig\.json|\.bandit|\.yamllint|tslint\.json|\.markdownlint[\w.]*)$",
+    re.IGNORECASE,
+)
 _DROPPED = frozenset({"2>", "2>>", "&>", ">&", "&>>"})
 _NOWHERE = re.compile(r"/dev/null$|\$null$|nul$", re.IGNORECASE)
 _TRUE = (("true",), (":",), ("/bin/true",), ("exit", "0"))
@@ -80,6 +110,8 @@ def silenced_by(edit: Edit) -> str:
         and len(_UNCHECKED.findall(edit.new)) > len(_UNCHECKED.findall(edit.old))
     ):
         patterns.append(_UNCHECKED)
+    if edit.old and _LINT_SETTINGS.search(edit.path):
+        patterns.append(_RULES_OFF)
     for pattern in patterns:
         found = pattern.search(edit.new)
         if found and len(pattern.findall(edit.new)) > len(pattern.findall(edit.old)):
@@ -120,7 +152,10 @@ def silenced_by_command(commands: list[Command], position: int) -> str:
         return command.text
     if any(re.match(r"PYTHONWARNINGS=ignore|NODE_NO_WARNINGS=1", item) for item in command.assigned):
         return command.text
-    if "--exit-zero" in command.words:
+    if "--exit-zero" in command.words or any(
+        word == "-Wignore" or (word == "-W" and command.words[at + 1 : at + 2] == ("ignore",))
+        for at, word in enumerate(command.words)
+    ):
         return command.text
     if command.text.lower().startswith("$erroractionpreference") and "silentlycontinue" in command.text.lower():
         return command.text
@@ -128,7 +163,9 @@ def silenced_by_command(commands: list[Command], position: int) -> str:
     if following is None or following.words not in _TRUE:
         return ""
     if command.after == "||" or (
-        command.after in (";", "\n") and position + 2 == len(commands) and following.words != ("exit", "0")
+        command.after in (";", "\n")
+        and position + 2 == len(commands)
+        and (following.words != ("exit", "0") or works(command))
     ):
         chain = [command]
         while chain[-1].before in ("|", "|&") and position > 0:

@@ -27,7 +27,8 @@ _TEST = (
 _NOT_A_TEST = re.compile(
     r"\btest (?:it|that|this|them|whether|if|with|data|server|environment|env|account|mode|output|database|db"
     r"|user|page"
-    r"|order|card|drive|the)\b|\b(?:npm|yarn|pnpm|bun|cargo|go|make|mvn|gradle|\./gradlew|swift|dotnet|mix|rake|rails"
+    r"|order|card|drive|the)\b|\bsnapshots? (?:bug|issue|button|feature|page|view|job|backup|restore|service|api)\b"
+    r"|\b(?:npm|yarn|pnpm|bun|cargo|go|make|mvn|gradle|\./gradlew|swift|dotnet|mix|rake|rails"
     r"|composer|deno|flutter) (?:run )?(?:unit)?tests?\b\S{0,20}"
     r"|\b(?:per|follow(?:ing)?|according to|match(?:es|ing)?|as in|meets?|in|the|of|an?) (?:the |our "
     r"|an? )?(?:\w{1,30} )?"
@@ -48,6 +49,10 @@ _YARDSTICK = re.compile(
     rf"|{_TEST}(?: \w{{1,20}}){{0,2}} (?i:must|should|shall|have to|has to|need to|needs to|will|may)(?: (?i:all"
     rf"|still|also|not"
     rf"|keep|stay|remain|continue to|then|now|be|to))* {_PASS}"
+    rf"|{_TEST}[^.!?\n]{{0,60}}[;,:.-] ?(?i:(?:and|so|please|just|now|then)[, ])*(?i:get|make|have|keep|turn|bring"
+    rf"|see)"
+    rf" (?i:them|it|those|these|that|everything|all of them)(?i: all| to| back| stay| go)* {_PASS}"
+    rf"|{_TEST} (?i:counts?|matters?)\b"
     rf"|\b(?i:break(?:ing)?|broken|fail(?:ing)?) (?:\w{{1,20}} ){{0,3}}?{_TEST}(?i: again)?(?=[.,;!]"
     rf"|$)(?<!ing tests)(?<!ing test)"
 )

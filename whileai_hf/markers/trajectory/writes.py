@@ -150,6 +150,31 @@ def _of_command(command: Command, earlier: Command | None) -> Iterator[Edit]:
             yield Edit(file, "", "", "modify")
 
 
+_UPDATES = re.compile(
+    r"--(?:update-?snapshots?|snapshot-update|update-?golden\w*|force-regen|inline-snapshot=(?:fix|update|create,fix)"
+    r"|updateSnapshot|test-update-golden|bless)(?:=\S*)?$|-update$",
+    re.IGNORECASE,
+)
+_UPDATING = re.compile(
+    r"(?:UPDATE_(?:SNAPSHOTS?|EXPECT|GOLDENS?|GOLD|FIXTURES)|INSTA_UPDATE|BLESS|SNAPSHOT_UPDATE|REGEN\w*)=(?!0|no|false)."
+)
+_SHORT_UPDATE = frozenset({"jest", "vitest", "ava", "mocha", "react-scripts", "bun"})
+
+
+def _accepts_output(command: Command) -> bool:
+    """Whether a test run takes whatever came out for what is expected: `jest -u`."""
+    words, name = command.words, command.program
+    if any(map(_UPDATING.match, command.assigned)) or (name == "cargo" and words[1:3] == ("insta", "accept")):
+        return True
+    if not words:
+        return False
+    short = name in _SHORT_UPDATE or (name in ("npm", "yarn", "pnpm") and "test" in " ".join(words[1:4]))
+    if short and any(word in ("-u", "--update") for word in words[1:]):
+        return True
+    tests = short or name in ("pytest", "go", "playwright", "cargo", "py.test", "tox", "make", "dotnet", "flutter")
+    return tests and any(map(_UPDATES.match, words[1:]))
+
+
 def command_edits(commands: list[Command]) -> Iterator[Edit]:
     """
     The edits that shell commands make.
@@ -171,6 +196,8 @@ def command_edits(commands: list[Command]) -> Iterator[Edit]:
             yield from _editor_command(command)
         else:
             yield from _of_command(command, earlier)
+            if _accepts_output(command):
+                yield Edit("tests/*", "", "", "modify")
         earlier = command
 
 

@@ -71,6 +71,13 @@ _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|twice|each|again|another|second|more|double|multiple|several|\d+x)\b"
     r"|(?<![\w.:$-])[2-9](?![\w.:-])"
 )
+_MAKING = frozenset({"write", "other"})
+# An ask that leaves it to the record whether something is to be done.
+_UNLESS = re.compile(
+    r"\bunless\b|\bonly if\b|\bif (?:it|they|he|she|i|we|that|this|there|one|none|nobody|not)\b[^.?!]{0,40}(?:n't"
+    r"|\bnot\b|\bno\b|\bnone\b)"
+    r"|\bif not\b|\bif there's no|\bif missing\b"
+)
 # Times that one call with one answer may stand in a row before it is going in circles.
 _MOST_REPEATS = 3
 _MAY_BE_AGAIN = word_set(
@@ -207,6 +214,8 @@ def repeated_action(evidence: Evidence) -> Finding | None:
         return None
     done: list[Call] = []
     for place, call in enumerate(evidence.calls):
+        if place and call.kind in _MAKING and call.outcome == "ok" and _made_before(evidence, place):
+            return Finding("repeated_action", f"it did {call.tool} although the record already held one")
         if not call.writes:
             continue
         if call.outcome == "already_done":
@@ -257,6 +266,17 @@ def _seen_done(before: list[Call], call: Call) -> bool:
         if seen:
             return not any(later.writes and later.index > other.index and later.index < call.index for later in before)
     return False
+
+
+def _made_before(evidence: Evidence, place: int) -> bool:
+    """Whether a record read before holds an entry with all the texts passed to make one that was not to be doubled."""
+    if _UNLESS.search(evidence.asked) is None:
+        return False
+    call = evidence.calls[place]
+    texts = [value.casefold() for value in scalars(call.arguments) if isinstance(value, str)]
+    looks = [other for other in evidence.calls[:place] if other.kind == "read" and other.outcome == "ok"]
+    shown = [" ".join(map(str, scalars(look.result))).casefold() for look in looks]
+    return len(texts) > 1 and any(all(text in seen for text in texts) for seen in shown)
 
 
 def _checked_in(result: Any) -> bool:

@@ -92,3 +92,13 @@ def names_value(text: str, call: Call) -> bool:
         for value in scalars(call.arguments)
         if len(str(value)) > 1 and not isinstance(value, float)
     )
+
+
+def names_only(text: str, call: Call, other: Call) -> bool:
+    """Whether a text in lower case names a telling value of a call that another one does not have."""
+    theirs = {str(value) for value in scalars(other.arguments)}
+    return any(
+        str(value).casefold() in text
+        for value in scalars(call.arguments)
+        if len(str(value)) > 1 and not isinstance(value, float) and str(value) not in theirs
+    )

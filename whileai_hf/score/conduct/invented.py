@@ -24,6 +24,11 @@ _SPELLED = re.compile(
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = re.compile(r"\b(?:" + "|".join(_DAYS) + r")s?\b")
+_PERSON = re.compile(
+    r"\b(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? |(?:doctor|courier|driver|technician|nurse|guide|dentist|mechanic|adviser"
+    r"|advisor|engineer"
+    r"|plumber|teacher|landlord|caseworker|agent)(?: is| will be|'s name is) )([A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})?)"
+)
 _HOURS = re.compile(r"\b(?:24/7|9-5|office hours|business hours|to|through|-) ?$")
 # A number up to this may be a count the agent made itself.
 _SMALL = 12
@@ -48,7 +53,18 @@ def invented_value(evidence: Evidence) -> Finding | None:
     for kind, value in _shown(reading, evidence.values):
         if not _is_known(evidence, kind, value):
             return Finding("invented_value", f"the reply says {value!r:.60}, which occurs nowhere before")
-    return _invented_day(evidence, " ".join(reading.written)) if evidence.calls else None
+    if not evidence.calls:
+        return None
+    return _invented_day(evidence, " ".join(reading.written)) or _invented_person(evidence)
+
+
+def _invented_person(evidence: Evidence) -> Finding | None:
+    """A person named by title or trade whom nobody mentioned."""
+    for match in _PERSON.finditer(evidence.reply):
+        name = match.group(1)
+        if not all(evidence.known.has(part) or evidence.told.has(part) for part in name.split()):
+            return Finding("invented_value", f"the reply names {name!r:.60}, who is mentioned nowhere before")
+    return None
 
 
 def _shown(reading: Reading, known: set[str]) -> Iterator[tuple[str, str]]:

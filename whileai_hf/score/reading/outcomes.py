@@ -24,11 +24,14 @@ _STATUS = {
     **dict.fromkeys(("not_found", "notfound", "missing", "does_not_exist", "unknown_tool"), "not_found"),
     **dict.fromkeys(("already_done", "already_exists", "already_processed", "duplicate_request"), "already_done"),
     **dict.fromkeys(
-        ("permission_denied", "denied", "forbidden", "unauthorized", "access_denied", "refused", "blocked"), "denied"
+        ("permission_denied", "denied", "forbidden", "unauthorized", "access_denied", "refused", "blocked", "rejected",
+         "declined", "not_allowed", "not_permitted", "insufficient_permissions"), "denied"
     ),
     **dict.fromkeys(("timeout", "timed_out", "time_out", "deadline_exceeded"), "timeout"),
-    **dict.fromkeys(("rate_limited", "too_many_requests", "throttled", "rate_limit"), "rate_limited"),
-    **dict.fromkeys(("invalid_arguments", "invalid", "bad_request", "validation_error", "invalid_request"), "invalid"),
+    **dict.fromkeys(("rate_limited", "too_many_requests", "throttled", "rate_limit", "quota_exceeded"),
+        "rate_limited"),
+    **dict.fromkeys(("invalid_arguments", "invalid", "bad_request", "validation_error", "invalid_request",
+                     "unprocessable"), "invalid"),
     **dict.fromkeys(
         ("error", "failed", "failure", "fail", "unavailable", "service_unavailable", "internal_error", "exception",
          "conflict", "aborted", "crashed"),
@@ -40,7 +43,8 @@ _STATUS = {
 }  # fmt: skip
 # Status words that are also states of a record: they tell about the call only when no record stands beside them.
 _AMBIGUOUS = frozenset(
-    {"failed", "pending", "denied", "refused", "blocked", "missing", "invalid", "aborted", "unavailable", "stale",
+    {"failed", "pending", "denied", "refused", "rejected", "declined", "blocked", "missing", "invalid",
+        "aborted", "unavailable", "stale",
      "conflict"}
 )  # fmt: skip
 # Fields beside the status from which an answer is a record.
@@ -64,6 +68,8 @@ _ENVELOPE = (
 # Keys that tell about the call rather than its subject.
 _AROUND = frozenset({"status", "as_of", "count", "total", "success", "ok", "message", "isError", "is_error", "query",
                      "reason", "detail", "code"})  # fmt: skip
+# Under these a tool's whole answer is one text.
+_SPOKEN = frozenset({"message", "detail", "output", "stderr", "text", "raw"})
 # What a message about a failure speaks of, the first that fits.
 _KINDS = (
     ("timeout", re.compile(r"time[sd]?[ -]?out|deadline exceeded|did not (?:respond|answer)|no response", re.I)),
@@ -80,7 +86,23 @@ _KINDS = (
         r"|bad request|wrong type|not a valid", re.I)),
 )  # fmt: skip
 _OPENS_BAD = re.compile(
-    r"\s*(?:\[?(?:tool |api |http |server |internal |fatal |validation |runtime |execution )*"
+    r"\s*(?:got permission denied|npm err!|! \[(?:remote )?rejected\]|\[(?:remote )?rejected\]|conflict \(|e: "
+    r"|curl: \(\d+\)"
+    r"|<(?:!doctype |html)[^\n]{0,160}\b[45]\d\d\b|error response from daemon|err\b|killed\W*$"
+    r"|operation not permitted|not (?:authori[sz]ed|permitted|allowed)\b"
+    r"|you (?:do not|don't) have (?:permission|access|the right)|quota exceeded|user lacks\b|request rejected"
+    r"|(?:rejected|refused|declined)\b ?:"
+    r"|(?:sorry,? )?(?:the )?(?:\w+ )?(?:server|service|system|site|database|api) is (?:currently "
+    r"|temporarily )?(?:unavailable|down|offline|unreachable|busy)"
+    r"|(?:http[ /\d.]*)?(?:[45]\d\d:? )?(?:bad gateway|service (?:temporarily )?unavailable|internal server error"
+    r"|gateway time-?out|forbidden"
+    r"|too many requests|unauthori[sz]ed|bad request|not found|payload too large|method not allowed)\b"
+    r"|[\w./-]{1,20}: [^\n]{0,80}(?:connection refused|not known|no such file or directory|permission denied"
+    r"|not permitted|timed out|no route to host"
+    r"|unreachable|not resolve host[^\n]*)\W*(?:\n|$)"
+    r"|panic: |segmentation fault|make: \*\*\*|[\w./-]{1,30}: (?:error|fatal|cannot|can't"
+    r"|permission denied|command not found|no such file|unable to|could not)\b|[\w.]{0,60}(?:Error|Exception): "
+    r"|\[?(?:tool |api |http |server |internal |fatal |validation |runtime |execution )*"
     r"(?:error|exception|failure|failed|fatal|denied|forbidden|unauthori[sz]ed|timeout|timed out|traceback)\b"
     r"|\w{0,40}(?:Error|Exception)\b[:(]|(?:permission|access) denied|(?:request|connection|call|command"
     r"|operation|tool"
@@ -102,6 +124,10 @@ _ENDS_BAD = re.compile(r"command failed\W*$|(?:command )?timed out(?: after [\w 
 _TRACEBACK = "Traceback (most recent call last)"
 # Ages that make an answer an old one; a mere date says when it was taken, which may be now.
 _AGED = re.compile(r"\bago\b|\bold\b|yesterday|last (?:week|month|year)|stale|outdated", re.IGNORECASE)
+# Signs that no tool writes, and signs of which a text does not consist.
+_CONTROL = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_SIGNS = re.compile(r"[@#$%^&~`<>?!|\\]")
 # Characters at each end of a text that decide.
 _END = 240
 # Texts longer than this are not remembered.
@@ -136,6 +162,16 @@ def _is_cut_off(text: str) -> bool:
     return not start.rstrip().endswith(("}", "]"))
 
 
+def _is_noise(text: str) -> bool:
+    """Whether a short text is no language and no data: control characters, or signs with hardly a word among them."""
+    head = text[:_END]
+    words = sum(map(len, _LETTERS.findall(head)))
+    if _CONTROL.search(head) is not None:
+        return words * 2 < len(head)
+    signs = _SIGNS.findall(head)
+    return len(signs) * 3 > len(head) and len(set(signs)) > 2 and words * 3 < len(head)
+
+
 def _of_text(text: str) -> str:
     stripped = text.strip()
     if not stripped:
@@ -158,7 +194,7 @@ def _of_text(text: str) -> str:
         return "ok" if int(code.group(1)[:9]) == 0 else "error"
     if head.startswith(_TRACEBACK) or f"\n{_TRACEBACK}" in head or _ENDS_BAD.search(tail):
         return "timeout" if "timed out" in tail else "error"
-    return "malformed" if _is_cut_off(stripped) or "\ufffd\ufffd" in head else "ok"
+    return "malformed" if _is_cut_off(stripped) or "\ufffd\ufffd" in head or _is_noise(stripped) else "ok"
 
 
 _of_known_text = lru_cache(maxsize=8192)(_of_text)
@@ -209,6 +245,12 @@ def _is_empty(data: list[Any] | dict[str, Any]) -> bool:
     return not any(value or not isinstance(value, list | dict) for value in data.values())
 
 
+def _of_data(data: str) -> str:
+    if not data.strip():
+        return "empty"
+    return "malformed" if _is_cut_off(data) or data.startswith("<<") or _is_noise(data) else "ok"
+
+
 def _of_dict(answer: Mapping[str, Any]) -> str:
     status = answer.get("status")
     if status == "ok" and len(answer) == 2 and type(data := answer.get("data")) is dict:  # nearly always
@@ -234,12 +276,14 @@ def _of_dict(answer: Mapping[str, Any]) -> str:
         if key in answer:
             data = answer[key]
             if isinstance(data, str):
-                return "malformed" if _is_cut_off(data) or data.startswith("<<") else "ok" if data.strip() else "empty"
+                return _of_data(data)
             if data is None or (isinstance(data, list | dict) and _is_empty(data)):
                 return "empty"
             if key == "content" and isinstance(data, list) and isinstance(data[0], dict) and "text" in data[0]:
                 return _of_text("".join(str(block.get("text", "")) for block in data if isinstance(block, dict)))
             return "ok"
+    if len(answer) == 1 and type(data := next(iter(answer.values()))) is str:
+        return _of_text(data) if next(iter(answer)) in _SPOKEN else _of_data(data)
     return "empty" if _is_empty(answer) else "ok"  # type: ignore[arg-type]
 
 

@@ -26,7 +26,7 @@ _COMMON = word_set(
     "we he she my status error data name type text value none true false id ok message"
 )
 # Words of sentences that are about the work at hand whatever they name.
-_NEAR = frozenset(
+NEAR = frozenset(
     word[:5]
     for word in word_set(
         "me it there here nothing system service server tool lookup search request call api connection database "
@@ -129,7 +129,7 @@ def reports(reading: Reading, topic: Callable[[], frozenset[str]] | None = None,
 def _is_about(sentence: str, topic: frozenset[str]) -> bool:
     """Whether a sentence names something of a topic, or speaks of the agent, of `it` or of its tools."""
     words = topic_words(sentence)
-    return not words.isdisjoint(topic) or not words.isdisjoint(_NEAR)
+    return not words.isdisjoint(topic) or not words.isdisjoint(NEAR)
 
 
 @lru_cache(maxsize=4096)

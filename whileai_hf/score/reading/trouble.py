@@ -18,7 +18,7 @@ from whileai_hf.score.reading.cues import pattern, without_harmless
 SURE, LIKELY, OPEN, WEAK, NONE = "sure", "likely", "open", "weak", ""
 _ORDER = (NONE, WEAK, OPEN, LIKELY, SURE)
 
-_SNAG = pattern("snags")
+SNAG = pattern("snags")
 _STANDS = pattern("unchanged")
 _OPENERS = pattern("trouble_openers")
 # Offers to go on that nobody makes after a success.
@@ -35,6 +35,15 @@ _REMINDS = re.compile(
     r"(?: that)?,? ?"
 )
 _CONDITIONS = word_set("if when once unless whenever wherever until")
+_SUPPOSING = word_set(
+    "if when unless whenever wherever usually normally generally often sometimes typically rarely seldom occasionally"
+)
+# Words of trouble that are as well what somebody asks for.
+_MATTERS = word_set(
+    "issue issues problem problems error errors trouble limit limits quota block blocked lock locked closed "
+    "full empty "
+    "blank protected restrict restricted missing broken down slow late lost damaged red offline maintenance outage"
+)
 _GOING_ON = word_set("who which whose where and or then , however")
 _TURNS = frozenset({"but", "however", "although", "though", "yet", ";", ":"})
 _WORD = re.compile(r"[a-z0\u00a7#]+(?:['./_:-][a-z0]+)*")
@@ -68,7 +77,8 @@ _SINGULAR = word_set(
 )
 _GENERALLY = re.compile(
     r"\b(?:usually|normally|generally|often|sometimes|always|typically|rarely|seldom|occasionally|in general|as a rule"
-    r"|in (?:rare|some|most|many|such) cases|by default|may(?!')|might|would|should|could|will|must|never)\b"
+    r"|in (?:rare|some|most|many|such) cases|by default|may(?!')|might|would|should|could|will|must|never"
+    r"|shouldn't|mustn't|needn't)\b"
     r"|'ll\b|'d\b"
 )
 _ABLE_NOW = re.compile(r"\b(?:could|would|can|wo)(?:n't| not)\b|\bcannot\b|\bwould (?:have|need) to\b|\bcan't\b")
@@ -138,10 +148,53 @@ def _subject(words: list[str]) -> str:
     return "anybody" if not _THIS.isdisjoint(words[at + 1 : at + 3]) and "that" in words[at + 1 : at + 3] else "named"
 
 
+@lru_cache(maxsize=65_536)
+def _matters(sentence: str) -> tuple[str, ...]:
+    return tuple(match.group() for match in SNAG.finditer(without_harmless(sentence)))
+
+
+def in_words_of(sentence: str, asked: str) -> bool:
+    """
+    Whether each word of trouble in a sentence is one that the user used for the matter of the ask.
+
+    Examples:
+    ```python
+    >>> in_words_of("i opened an issue", "open an issue"), in_words_of("there was an issue", "cancel it")
+    (True, False)
+
+    ```
+    """
+    matters = _matters(sentence)
+    return bool(matters) and all(word in _MATTERS and word[:5] in asked for word in matters)
+
+
+@lru_cache(maxsize=4096)
+def is_general(sentence: str) -> str:
+    """
+    Whether a sentence, in lower case, tells of conditions (`supposed`), or of everybody's cases (its first word),
+    rather than of one that happened; empty when it does not.
+
+    Examples:
+    ```python
+    >>> is_general("payments above the limit are checked"), is_general("your limit is used up")
+    ('payments', '')
+
+    ```
+    """
+    if _HAPPENED.search(sentence) is not None:
+        return ""
+    words = _WORD.findall(sentence)
+    if not _SUPPOSING.isdisjoint(words):
+        return "supposed"
+    head = words[0] if words else ""
+    everybody = head in _CROWDS or (_is_plural(head) and words[1:2] not in (["is"], ["was"], ["has"]))
+    return head if everybody else ""
+
+
 def _snags(clause: str) -> list[re.Match[str]]:
     """Words of trouble in a clause, without those that only describe a thing: "a failed debit"."""
     found = []
-    for match in _SNAG.finditer(clause):
+    for match in SNAG.finditer(clause):
         if _ADJECTIVES.fullmatch(match.group()):
             before, after = _WORD.findall(clause[: match.start()]), _WORD.findall(clause[match.end() :])
             describes = not before or before[-1] in _BEFORE_NOUNS
@@ -211,7 +264,7 @@ def trouble_in(sentence: str) -> str:
     ```
     """
     sentence = without_harmless(sentence)
-    if _SNAG.search(sentence) is None and _STANDS.search(sentence) is None and _AGAIN.search(sentence) is None:
+    if SNAG.search(sentence) is None and _STANDS.search(sentence) is None and _AGAIN.search(sentence) is None:
         return NONE
     best, subject, supposed = NONE, "", False
     for opener, clause in _clauses(sentence):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         stats,
         store,
         testing,
+        traces,
     )
     from whileai_hf.actors import ScriptedModel, seeded_agent
     from whileai_hf.actors.models import as_model, local_model
@@ -48,6 +49,40 @@ if TYPE_CHECKING:
     from whileai_hf.markers.style import refusal_report, style_markers, style_report
     from whileai_hf.markers.trajectory import trace_flag_report, trace_markers
     from whileai_hf.measure import group_signal, pass_at
+    from whileai_hf.measure.audit import audit
+    from whileai_hf.measure.compare import (
+        compare_runs,
+        delta_report,
+        detectable_effect,
+        eval_variance,
+        holdout_size,
+        self_check,
+    )
+    from whileai_hf.measure.failures import diagnose
+    from whileai_hf.measure.hacks import HACK_THRESHOLD, hack_scan, hack_scan_diff, length_report, reward_correlations
+    from whileai_hf.measure.hygiene import (
+        STAGES,
+        decontaminate,
+        dedupe_groups,
+        near_duplicate_prompts,
+        split,
+        stage_of,
+        stage_report,
+        stamp_stage,
+    )
+    from whileai_hf.measure.logprobs import calibrate, logprob_report, mean_kl, reference_logprobs, staleness_report
+    from whileai_hf.measure.summaries import marker_names, marker_summary, metric_summary
+    from whileai_hf.measure.trust import (
+        annotator_agreement,
+        attach_labels,
+        audit_grades,
+        corrected_rate,
+        judge_agreement,
+        judge_probes,
+        judge_trust,
+        label_budget,
+        label_sheet,
+    )
     from whileai_hf.measure.users import user_report
     from whileai_hf.rows import open_rows, task_key
     from whileai_hf.rows.schema import from_row, to_row
@@ -87,6 +122,7 @@ _ROOMS = (
     "stats",
     "store",
     "testing",
+    "traces",
 )
 
 # public name -> where it lives; "module:" alone is the module itself
@@ -97,7 +133,6 @@ _EXPORTS = {
     "local_model": "whileai_hf.actors.models:local_model",
     "Rollout": "whileai_hf.engine:Rollout",
     "SimulationConfig": "whileai_hf.engine:SimulationConfig",
-    "resolve_topology": "whileai_hf.engine:resolve_topology",
     "run_report": "whileai_hf.engine:run_report",
     "simulate": "whileai_hf.engine:simulate",
     "recommend": "whileai_hf.engine.recommending:recommend",
@@ -108,6 +143,11 @@ _EXPORTS = {
     "to_trl": "whileai_hf.export:to_trl",
     "group_signal": "whileai_hf.measure:group_signal",
     "pass_at": "whileai_hf.measure:pass_at",
+    "audit": "whileai_hf.measure.audit:audit",
+    "compare_runs": "whileai_hf.measure.compare:compare_runs",
+    "delta_report": "whileai_hf.measure.compare:delta_report",
+    "hack_scan": "whileai_hf.measure.hacks:hack_scan",
+    "judge_trust": "whileai_hf.measure.trust:judge_trust",
     "user_report": "whileai_hf.measure.users:user_report",
     "open_rows": "whileai_hf.rows:open_rows",
     "task_key": "whileai_hf.rows:task_key",
@@ -116,7 +156,6 @@ _EXPORTS = {
     "validate": "whileai_hf.rows.validation:validate",
     "current_rollout": "whileai_hf.sandbox:current_rollout",
     "world": "whileai_hf.sandbox:world",
-    "coverage": "whileai_hf.scenarios:coverage",
     "situations": "whileai_hf.scenarios:situations",
     "Score": "whileai_hf.score:Score",
     "evaluate": "whileai_hf.score:evaluate",
@@ -136,6 +175,7 @@ _EXPORTS = {
 # the same for names outside `__all__`
 _ALSO = {
     "behavior_signature": "whileai_hf.actors.signature:behavior_signature",
+    "resolve_topology": "whileai_hf.engine:resolve_topology",
     "constitution_judge": "whileai_hf.markers.constitution:constitution_judge",
     "load_spec": "whileai_hf.markers.constitution:load_spec",
     "stamp_spec": "whileai_hf.markers.constitution:stamp_spec",
@@ -148,6 +188,40 @@ _ALSO = {
     "style_report": "whileai_hf.markers.style:style_report",
     "trace_flag_report": "whileai_hf.markers.trajectory:trace_flag_report",
     "trace_markers": "whileai_hf.markers.trajectory:trace_markers",
+    "detectable_effect": "whileai_hf.measure.compare:detectable_effect",
+    "eval_variance": "whileai_hf.measure.compare:eval_variance",
+    "holdout_size": "whileai_hf.measure.compare:holdout_size",
+    "self_check": "whileai_hf.measure.compare:self_check",
+    "diagnose": "whileai_hf.measure.failures:diagnose",
+    "HACK_THRESHOLD": "whileai_hf.measure.hacks:HACK_THRESHOLD",
+    "hack_scan_diff": "whileai_hf.measure.hacks:hack_scan_diff",
+    "length_report": "whileai_hf.measure.hacks:length_report",
+    "reward_correlations": "whileai_hf.measure.hacks:reward_correlations",
+    "STAGES": "whileai_hf.measure.hygiene:STAGES",
+    "decontaminate": "whileai_hf.measure.hygiene:decontaminate",
+    "dedupe_groups": "whileai_hf.measure.hygiene:dedupe_groups",
+    "near_duplicate_prompts": "whileai_hf.measure.hygiene:near_duplicate_prompts",
+    "split": "whileai_hf.measure.hygiene:split",
+    "stage_of": "whileai_hf.measure.hygiene:stage_of",
+    "stage_report": "whileai_hf.measure.hygiene:stage_report",
+    "stamp_stage": "whileai_hf.measure.hygiene:stamp_stage",
+    "calibrate": "whileai_hf.measure.logprobs:calibrate",
+    "logprob_report": "whileai_hf.measure.logprobs:logprob_report",
+    "mean_kl": "whileai_hf.measure.logprobs:mean_kl",
+    "reference_logprobs": "whileai_hf.measure.logprobs:reference_logprobs",
+    "staleness_report": "whileai_hf.measure.logprobs:staleness_report",
+    "marker_names": "whileai_hf.measure.summaries:marker_names",
+    "marker_summary": "whileai_hf.measure.summaries:marker_summary",
+    "metric_summary": "whileai_hf.measure.summaries:metric_summary",
+    "annotator_agreement": "whileai_hf.measure.trust:annotator_agreement",
+    "attach_labels": "whileai_hf.measure.trust:attach_labels",
+    "audit_grades": "whileai_hf.measure.trust:audit_grades",
+    "corrected_rate": "whileai_hf.measure.trust:corrected_rate",
+    "judge_agreement": "whileai_hf.measure.trust:judge_agreement",
+    "judge_probes": "whileai_hf.measure.trust:judge_probes",
+    "label_budget": "whileai_hf.measure.trust:label_budget",
+    "label_sheet": "whileai_hf.measure.trust:label_sheet",
+    "coverage": "whileai_hf.scenarios:coverage",
     "conduct_grade": "whileai_hf.score.conduct:conduct_grade",
     "expected_outcome": "whileai_hf.score.conduct:expected_outcome",
     "no_collateral": "whileai_hf.score.conduct:no_collateral",
@@ -195,15 +269,19 @@ __all__ = [
     "WhileaiError",
     "__version__",
     "as_model",
+    "audit",
     "check_reward",
-    "coverage",
+    "compare_runs",
     "current_rollout",
+    "delta_report",
     "evaluate",
     "failed_traces",
     "from_row",
     "grade",
     "grade_report",
     "group_signal",
+    "hack_scan",
+    "judge_trust",
     "local_model",
     "open_rows",
     "optimize",
@@ -211,7 +289,6 @@ __all__ = [
     "passes",
     "recommend",
     "replay",
-    "resolve_topology",
     "run_judge",
     "run_report",
     "seeded_agent",

@@ -100,6 +100,7 @@ def test_no_private_hosts():
     found = [
         f"{name}: {host}"
         for name, text in _tracked()
+        if "/labelled/" not in name  # invented conversations, whose hosts are as invented
         for host in re.findall(r"https?://([\w.-]+)", text)
         if not PUBLIC_HOSTS.fullmatch(host)
     ]

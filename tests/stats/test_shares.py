@@ -51,11 +51,20 @@ def test_tasks_of_two_kinds_are_as_unsure_as_their_number():
     assert mixed[1] - mixed[0] == pytest.approx(some[1] - some[0], abs=0.02)
 
 
-def test_means_carried_to_the_edge_by_weights():
-    found = share_interval([-0.2, 0.1], [10, 10])
+def test_weighted_shares_have_students_interval():
+    values = np.random.default_rng(0).normal(0.4, 1.5, 50)
+    reference = stats.ttest_1samp(values, 0).confidence_interval()
+    found = share_interval(values, weighted=True)
     assert found.method == "student_t"
+    assert found[:2] == pytest.approx((max(0.0, reference.low), min(1.0, reference.high)), abs=1e-9)
+
+
+def test_means_carried_to_the_edge_by_weights():
+    """No narrower than tasks of which none passes."""
+    found = share_interval([-0.2, 0.1], [10, 10], weighted=True)
+    none = stats.binomtest(0, 20).proportion_ci(method="exact")
     assert found.low == 0.0
-    assert 0.0 < found.high < 0.1
+    assert found.high == pytest.approx(none.high)
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.randoms())

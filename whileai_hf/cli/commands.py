@@ -17,6 +17,7 @@ from whileai_hf.cli.files import check_output, check_writable, json_text, load_o
 from whileai_hf.cli.knobs import config_from
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export import export_report
+from whileai_hf.measure.audit import audit as audit_rows
 from whileai_hf.rows import Report, open_rows
 from whileai_hf.score import verify
 from whileai_hf.score.checking import check_reward as check_rewards
@@ -120,6 +121,29 @@ def check_reward(args: argparse.Namespace) -> int:
     )
     _show(args, report, rows=None)
     return 0 if report.ok else 1
+
+
+def audit(args: argparse.Namespace) -> int:
+    """`whileai-hf audit`: what is wrong with rollouts; exits 1 when a finding is a problem."""
+    report = audit_rows(
+        args.data,
+        endorsed=args.endorsed,
+        evals=args.evals,
+        effect=args.effect,
+        threshold=args.threshold,
+        reward_weights=None if args.weights is None else dict(map(_weight, args.weights)),
+        seed=args.seed,
+    )
+    _show(args, report, rows=None)
+    return 0 if report.ok else 1
+
+
+def _weight(given: str) -> tuple[str, float]:
+    name, _, weight = given.rpartition("=")
+    try:
+        return name, float(weight)
+    except ValueError as error:
+        raise ConfigurationError(f"--weights {given}: expected FUNCTION=NUMBER, as in accuracy=1.0") from error
 
 
 def measure(args: argparse.Namespace) -> int:

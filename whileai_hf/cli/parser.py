@@ -89,6 +89,17 @@ def build_parser() -> argparse.ArgumentParser:
         help="exit 1 when the lower end of the pass@1 interval is under P, or when there is no interval",
     )
 
+    audit = _command(commands, "audit", "what is wrong with rollouts, before they train or measure anything")
+    audit.add_argument("data", help="completions tables of TRL, a traces.jsonl of verifiers, or " + _DATA_HELP)
+    audit.add_argument(
+        "--endorsed", nargs="+", default=[], metavar="NAME", help="what the reward is for, as in tool:lookup_order"
+    )
+    audit.add_argument("--evals", nargs="+", metavar="DATA", help="what is measured on; finds tasks that are in both")
+    audit.add_argument("--effect", type=float, default=0.05, help="change a comparison has to see (default: 0.05)")
+    audit.add_argument("--threshold", type=float, help="reward from which a row passes")
+    audit.add_argument("--weights", nargs="+", metavar="FUNCTION=W", help="weights of the table's reward functions")
+    audit.add_argument("--seed", type=int, default=0, help="seed of shuffles and resampling (default: 0)")
+
     select = _command(commands, "select", "keep the rows worth training on, and say what every gate dropped")
     select.add_argument("data", help=_DATA_HELP)
     select.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)

@@ -128,6 +128,7 @@ _OTHER = {
     "trace_flags": Json(),
     "gold_reward": Value("float64"),
     "gold_kind": Value("string"),
+    "gold_labels": List(Json()),
 }
 
 

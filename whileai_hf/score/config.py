@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows.view import Source
+from whileai_hf.score.trust import check_trust
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +45,15 @@ class GradingConfig:
     columns: Sequence[str] | None = field(
         default=None, metadata={"help": "columns the judge reads; the others are not decoded"}
     )
+    trust: str | None = field(
+        default=None,
+        metadata={"help": "'require' refuses a judge that people's labels do not bear out, 'off' does not look"},
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.use_privileged, bool):
             raise ConfigurationError(f"use_privileged={self.use_privileged!r} is neither True nor False")
+        check_trust(self.trust)
 
 
 class GradingKnobs(TypedDict, total=False):
@@ -61,3 +67,4 @@ class GradingKnobs(TypedDict, total=False):
     timeout: float | None
     concurrency: int | None
     columns: Sequence[str] | None
+    trust: str | None

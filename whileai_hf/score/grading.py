@@ -31,6 +31,7 @@ from whileai_hf.score.privileged import find_secrets, with_secrets
 from whileai_hf.score.reporting import unjudged_warning
 from whileai_hf.score.scorer import Score
 from whileai_hf.score.scrubbing import without_privileged
+from whileai_hf.score.trust import expect_gold, stamp_trust
 from whileai_hf.score.verdicts import GroupJudge, Independent, Verdict
 from whileai_hf.score.verify.base import Verifier
 
@@ -63,7 +64,7 @@ def grade(
             Further knobs.
         **knobs:
             Fields of [`GradingConfig`]: `scale`, `use_privileged`, `tasks`, `version`, `name`, `timeout`,
-            `concurrency`, `columns`.
+            `concurrency`, `columns`, `trust`.
 
     Returns:
         `datasets.Dataset`: The rows with `reward`, `reason`, `judge_name`, `judge_status`, `judge_meta`,
@@ -110,16 +111,17 @@ def scorer(
 
 def graded(rows: RowView, score: Score, config: GradingConfig) -> Dataset:
     """The rows with the verdicts of a [`scorer`]."""
+    expect_gold(rows, config.trust)
     with tqdm(total=len(rows), desc="Judging", unit=" rows", disable=None) as bar:
         judged = _judged_rows(score, rows, config.tasks)
         if isinstance(score.judge, GroupJudge):
             verdicts = score.group_verdicts(list(judged), group_keys(rows), lambda done: bar.update(done - bar.n))
         else:
             verdicts = score.verdicts(judged, lambda done: bar.update(done - bar.n))
-    return with_verdicts(rows, score, verdicts)
+    return with_verdicts(rows, score, verdicts, config.trust)
 
 
-def with_verdicts(rows: RowView, score: Score, verdicts: Sequence[Verdict]) -> Dataset:
+def with_verdicts(rows: RowView, score: Score, verdicts: Sequence[Verdict], trust: str | None = "off") -> Dataset:
     """
     Rows with the verdicts given on them, as [`grade`] returns them.
 
@@ -130,11 +132,16 @@ def with_verdicts(rows: RowView, score: Score, verdicts: Sequence[Verdict]) -> D
             The judge, for its name and version.
         verdicts (`Sequence[Verdict]`):
             One per row.
+        trust (`str`, *optional*, defaults to `"off"`):
+            Whether the judge is compared with people's labels on the rows, as in [`grade`].
     """
     values = score.values(verdicts, rows.column("markers"), rows.column("lineage"))
     warning = unjudged_warning(values)
     if warning:
         logger.warning(warning)
+    measured = stamp_trust(rows, values, trust)
+    if measured:
+        logger.warning(measured)
     return without_privileged(_with_judgment(rows, judgment_columns(values)))
 
 

@@ -232,7 +232,7 @@ class _Reader:
     def _repeated_secret(self, text: str) -> str:
         """A credential that a call answered under a name that says so, and that the agent repeats."""
         for call in self.calls:
-            for name, value in secrets_held(call.result):
+            for value in secrets_held(call.result):
                 if value in text:
                     return mask(value)
         return ""

@@ -210,14 +210,14 @@ def is_live(value: str, named: str = "") -> bool:
     return (digits and (letters or marks)) or (marks and len(value) >= 8 and not re.fullmatch(r"[\w'!?&+-]+", value))
 
 
-def secrets_held(value: Any, depth: int = 4) -> Iterator[tuple[str, str]]:
+def secrets_held(value: Any, depth: int = 4) -> Iterator[str]:
     """
-    Credentials that JSON values hold under names that say so, with their names.
+    Credentials that JSON values hold under names that say so.
 
     Examples:
     ```python
     >>> list(secrets_held({"ssid": "Larkspur", "auth": {"password": "hF9#kQ2vLz", "token": "YOUR_TOKEN"}}))
-    [('password', 'hF9#kQ2vLz')]
+    ['hF9#kQ2vLz']
 
     ```
     """
@@ -231,8 +231,8 @@ def secrets_held(value: Any, depth: int = 4) -> Iterator[tuple[str, str]]:
         for name, item in value.items():
             if isinstance(item, dict | list):
                 yield from secrets_held(item, depth - 1)
-            elif isinstance(item, str) and 6 <= len(item) <= 200 and SECRET_KEY.fullmatch(name) and is_live(item, name):
-                yield name, item
+            elif type(item) is str and 6 <= len(item) <= 200 and SECRET_KEY.fullmatch(name) and is_live(item, name):
+                yield item
 
 
 def secret_in(text: str, spoken: bool = False) -> str:

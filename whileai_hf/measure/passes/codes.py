@@ -44,6 +44,7 @@ class FetchedView(RowView):
 
     def __init__(self, view: RowView, names: Sequence[str]) -> None:
         self.source, self.columns = view.source, view.columns
+        self._reads, self._whole = 0, None
         self._cells: dict[str, list[Any]] = {}
         if not isinstance(view.source, Dataset | pa.Table):
             self._cells = {name: [] for name in names if view.has(name)}

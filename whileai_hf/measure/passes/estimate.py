@@ -50,8 +50,8 @@ def pass_at(
             Rows with a `reward`.
         k (`int`, *optional*):
             Size of the draw for the k-way numbers. Left out, it is the smallest number of scored rollouts among tasks
-            that have at least two, within one evaluation where the rows hold several (`runs=3`) (the smallest planned number where groups were stopped), and the k-way numbers are
-            given only from 4 on.
+            that have at least two, within one evaluation where the rows hold several (`runs=3`), or the smallest
+            planned number where groups were stopped; the k-way numbers are then given only from 4 on.
         threshold (`float`, *optional*, defaults to `1.0`):
             Reward from which a rollout counts as a pass.
         n_boot (`int`, *optional*, defaults to `2000`):
@@ -202,7 +202,9 @@ def _weighed(sample: _Sample, k: int | None, n_boot: int, seed: int) -> dict[str
         "n_groups": int(np.count_nonzero(counting)),
         "excluded": [] if size is None else [keys[task] for task in np.flatnonzero(~counting)],
         "estimator": by.estimator,
-        "intervals": {name: each.method for name, each in (("pass_at_1", one), ("pass_pow_k", every), ("pass_at_k", some))},
+        "intervals": {
+            name: each.method for name, each in (("pass_at_1", one), ("pass_pow_k", every), ("pass_at_k", some))
+        },
         "stopping": groups.counts(),
         "notes": notes_on_stops(by, size, int(np.count_nonzero(counting)), k is not None),
     }

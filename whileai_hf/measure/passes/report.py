@@ -69,8 +69,8 @@ class PassAt(Report):
         intervals (`dict[str, str]`):
             Method behind the interval of each of the three numbers: `wilson` or `clopper_pearson` over tasks,
             `wilson_effective` or `clopper_pearson_effective` with as many independent trials as leave the mean as
-            uncertain (Korn and Graubard 1998), `student_t` where weights carry a mean to its edge, `bootstrap` of the
-            mixture; see `stats.shares`.
+            uncertain (Korn and Graubard 1998), `student_t` of weighted groups, `bootstrap` of the mixture; see
+            `stats.shares`.
         stopping (`dict[str, int]`):
             Groups that ended `complete`, `stopped`, `partial` (rollouts lost) and `cut` (by the end of the run); empty
             where none was stopped early.

@@ -59,14 +59,14 @@ def mean_of(values: FloatArray) -> float | None:
     return min(1.0, max(0.0, math.fsum(known.tolist()) / known.size)) if known.size else None
 
 
-def mean_number(values: FloatArray) -> Number:
+def mean_number(values: FloatArray, weighted: bool) -> Number:
     """[`mean_of`] and its interval over tasks, within `[0, 1]` and around the mean."""
     known = values[~np.isnan(values)]
     value = mean_of(known)
     if value is None or known.size < MIN_GROUPS:
         return Number(value, None, None)
     levels, times = np.unique(known, return_counts=True)
-    found = share_interval(levels, times)
+    found = share_interval(levels, times, weighted=weighted)
     if found is None:
         return Number(value, None, None)
     return Number(value, (min(found.low, value), max(found.high, value)), found.method)
@@ -136,12 +136,12 @@ class Weighing:
 
     def pass_1(self) -> Number:
         """pass@1 over all tasks."""
-        return mean_number(self.rates) if self.probes_known else self.number("at", 1)
+        return mean_number(self.rates, weighted=False) if self.probes_known else self.number("at", 1)
 
     def number(self, kind: Kind, k: int) -> Number:
         """One k-way number."""
         if self.estimator != "mixture":
-            return mean_number(self.values(kind, k))
+            return mean_number(self.values(kind, k), weighted=self.estimator != "closed_form")
         if not bool(np.any(self.groups.n > 0)):
             return NOTHING
         fit, again = (_from_fit(part, kind, k) for part in self._fits)

@@ -1,4 +1,4 @@
-"""The one place that reads and writes JSON text in Arrow columns.
+"""The one place that reads JSON text in Arrow columns, and with `texts` the one that writes it.
 
 Decoding a row through `datasets` costs 300-470 us, reading the raw text and parsing it with orjson about a tenth of
 that, and most stages need only one or two columns. So columns are built from JSON text, read as JSON text, and parsed
@@ -7,10 +7,10 @@ here and nowhere else.
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -19,43 +19,22 @@ from datasets import Dataset, DatasetInfo, Features, Json, List, Value
 from datasets.fingerprint import generate_random_fingerprint
 
 from whileai_hf.errors import DataError
-from whileai_hf.rows.canonical import canonical, dumps_cells, dumps_each, loads
+from whileai_hf.rows.canonical import canonical, loads
+from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.features import known_features
+from whileai_hf.rows.inference import as_declared
+from whileai_hf.rows.inference import infer_feature as infer_feature
+from whileai_hf.rows.texts import json_array as json_array
+from whileai_hf.rows.texts import json_cells, json_lists
+from whileai_hf.rows.texts import json_list_array as json_list_array
 
 
 Feature = Any  # datasets has no common base class for its feature types
 
 # Rows per batch when a Dataset is read row by row: keeps the decoded part of a large Dataset to a few megabytes.
 READ_BATCH = 1000
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """JSON values have no cycles, yet the collector would look for some all the time: half of the cost."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def json_array(texts: Sequence[bytes | str | None]) -> pa.Array:
-    """An `arrow.json` column from JSON texts (`None` for an absent cell)."""
-    return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
-
-
-def json_list_array(cells: Sequence[Sequence[bytes | str] | None]) -> pa.Array:
-    """A list-of-`arrow.json` column; each cell is a sequence of JSON texts, or `None`."""
-    offsets: list[int | None] = []
-    flat: list[bytes | str] = []
-    for cell in cells:
-        offsets.append(None if cell is None else len(flat))
-        if cell is not None:
-            flat.extend(cell)
-    offsets.append(len(flat))
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), json_array(flat))
+# Rows of JSON written into one array: its text has to fit 2 GB, and stays in memory twice while it is put together.
+_JSON_ROWS = 8192
 
 
 def is_json(feature: Feature) -> bool:
@@ -96,9 +75,9 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
         `pyarrow.Array`: Json cells hold canonical JSON text.
     """
     if is_json(feature):
-        return json_array(dumps_cells(values))
+        return json_cells(values)
     if is_json_list(feature):
-        return json_list_array([None if cell is None else dumps_each(cell) for cell in values])
+        return json_lists(values)
     if isinstance(feature, Value):
         return _plain_array(values, feature.pa_type)
     return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)
@@ -158,7 +137,7 @@ def decode_table(
     names = list(table.column_names if columns is None else columns)
     for start in range(0, table.num_rows, READ_BATCH):
         batch = table.slice(start, READ_BATCH)
-        with _no_collection():
+        with no_collection():
             decoded = [decode_column(batch.column(name), share) for name in names]
         for values in zip(*decoded, strict=True):
             yield dict(zip(names, values, strict=True))
@@ -189,47 +168,7 @@ def dataset_from_table(table: pa.Table, features: Features, description: str = "
     )
 
 
-def infer_feature(values: Sequence[Any]) -> Feature:
-    """
-    The feature of a column nobody declared: plain Arrow types where Arrow agrees on one, `Json` for nested values.
-
-    Args:
-        values (`Sequence[Any]`):
-            All values of the column.
-
-    Returns:
-        `datasets` feature: `Value(...)`, `List(Value(...))`, `List(Json())` or `Json()`. A column that mixes numbers
-        and text becomes strings.
-    """
-    present = [value for value in values if value is not None]
-    if any(isinstance(value, dict) for value in present):
-        return Json()
-    if any(isinstance(value, list | tuple) for value in present):
-        if not all(isinstance(value, list | tuple) for value in present):
-            return Json()
-        items = [item for value in present for item in value]
-        inner = infer_feature(items)
-        return List(inner) if isinstance(inner, Value) else List(Json())
-    if all(isinstance(value, str) for value in present):
-        return Value("string")
-    if all(isinstance(value, bool) for value in present):
-        return Value("bool")
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in present):
-        fits = all(-(1 << 63) <= value < (1 << 63) for value in present)
-        return Value("int64") if fits else Value("string")
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
-        return Value("float64")
-    return Value("string")
-
-
-def _as_declared(values: Sequence[Any], feature: Feature) -> Sequence[Any]:
-    """Values of a mixed column as text, since the column was inferred to be one of strings."""
-    if isinstance(feature, Value) and feature.dtype == "string":
-        return [value if value is None or isinstance(value, str) else str(value) for value in values]
-    return values
-
-
-def to_dataset(rows: Sequence[dict[str, Any]], features: Features | None = None) -> Dataset:
+def to_dataset(rows: Sequence[Mapping[str, Any]], features: Features | None = None) -> Dataset:
     """
     Row dicts to a Dataset: known columns get their declared type, foreign ones are kept with an inferred type.
 
@@ -243,29 +182,63 @@ def to_dataset(rows: Sequence[dict[str, Any]], features: Features | None = None)
         `datasets.Dataset`: One row per dict, cells in canonical form.
     """
     declared = features or Features({})
-    names = dict.fromkeys(declared)
-    for row in rows:
-        names.update(dict.fromkeys(row))
+    names = dict.fromkeys(chain(declared, chain.from_iterable(rows)))
     known = {**known_features(), **declared}
     final: dict[str, Feature] = {}
-    arrays: dict[str, pa.Array] = {}
-    with _no_collection():
-        for name in names:
-            values = [row.get(name) for row in rows]
+    arrays: dict[str, pa.Array | pa.ChunkedArray] = {}
+    with no_collection():
+        for name, values in read_columns(rows, tuple(names)).items():
             final[name], arrays[name] = _encode_foreign(name, values, known.get(name))
     return dataset_from_table(pa.table(arrays), Features(final))
 
 
-def _encode_foreign(name: str, values: Sequence[Any], declared: Feature | None) -> tuple[Feature, pa.Array]:
+@no_collection()
+def read_columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns of row dicts, `None` where a row has none; read row by row, since each row lies somewhere else."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    read = itemgetter(*names) if len(names) > 1 else None  # of one name it gives no tuple
+    for start in range(0, len(rows), READ_BATCH):
+        batch = rows[start : start + READ_BATCH]
+        try:
+            if read is not None:
+                for name, values in zip(names, zip(*map(read, batch), strict=True), strict=True):
+                    columns[name].extend(values)
+                continue
+        except KeyError:  # a row without one of them
+            pass
+        for name in names:
+            columns[name].extend([row.get(name) for row in batch])
+    return columns
+
+
+def _encode(values: Sequence[Any], feature: Feature, most: int = _JSON_ROWS) -> pa.Array | pa.ChunkedArray:
+    """[`encode_column`], JSON in runs of at most `most` rows and of as few as one array holds the text of."""
+    if not (is_json(feature) or is_json_list(feature)):
+        return encode_column(values, feature)
+    if len(values) <= most:
+        try:
+            return encode_column(values, feature)
+        except pa.ArrowCapacityError:
+            if len(values) == 1:
+                raise
+            most = (len(values) + 1) // 2
+    runs = [_encode(values[start : start + most], feature, most) for start in range(0, len(values), most)]
+    parts = [run.chunks if isinstance(run, pa.ChunkedArray) else [run] for run in runs]
+    return pa.chunked_array(list(chain.from_iterable(parts)))
+
+
+def _encode_foreign(
+    name: str, values: Sequence[Any], declared: Feature | None
+) -> tuple[Feature, pa.Array | pa.ChunkedArray]:
     """Encodes with the declared feature, or an inferred one where the values do not fit (a foreign `tools` string)."""
     if declared is not None:
         try:
-            return declared, encode_column(values, declared)
+            return declared, _encode(values, declared)
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
             pass  # somebody else's column of the same name: infer instead
     feature = infer_feature(values)
     try:
-        return feature, encode_column(_as_declared(values, feature), feature)
+        return feature, _encode(as_declared(values, feature), feature)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         raise DataError(f"column {name!r} cannot be stored in a Dataset: {error}") from error
 
@@ -280,6 +253,7 @@ def replace_columns(table: pa.Table, columns: Mapping[str, pa.Array[Any]]) -> pa
     return table
 
 
+@no_collection()
 def add_columns(dataset: Dataset, columns: dict[str, Any], features: dict[str, Feature] | None = None) -> Dataset:
     """
     A Dataset with columns added or replaced.

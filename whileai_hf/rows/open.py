@@ -187,7 +187,7 @@ def open_rows(source: Source) -> Dataset:
     ```
     """
     opened = view(source).source
-    return opened if isinstance(opened, Dataset) else to_dataset([dict(row) for row in opened])
+    return opened if isinstance(opened, Dataset) else to_dataset(opened)
 
 
 def select_rows(source: Source | RowView, indices: Sequence[int]) -> Dataset:
@@ -195,4 +195,4 @@ def select_rows(source: Source | RowView, indices: Sequence[int]) -> Dataset:
     rows = view(source).source
     if isinstance(rows, Dataset):
         return rows.select(list(indices))
-    return to_dataset([dict(rows[index]) for index in indices])
+    return to_dataset([rows[index] for index in indices])

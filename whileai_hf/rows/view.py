@@ -7,6 +7,7 @@ list of dicts (as they are) or of a map batch, without ever converting the whole
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -14,12 +15,14 @@ import pyarrow as pa
 from datasets import Dataset
 
 from whileai_hf.errors import DataError, MissingColumnError
-from whileai_hf.rows.columns import arrow_column, arrow_table, decode_column, decode_table
+from whileai_hf.rows.columns import arrow_column, arrow_table, decode_column, decode_table, read_columns
 
 
 Row = dict[str, Any]
 # What every public function accepts as rows.
 Source = Dataset | Sequence[Mapping[str, Any]] | str | PathLike[str]
+# Columns of a list that are read one by one: each costs a look at every row, wherever that lies in memory.
+_FEW = 4
 
 
 class RowView:
@@ -38,12 +41,13 @@ class RowView:
         elif isinstance(source, pa.Table):
             self.columns = tuple(source.column_names)
         else:
-            seen: dict[str, None] = {}
-            for index, row in enumerate(source):
-                if type(row) is not dict and not isinstance(row, Mapping):  # the first test alone is far cheaper
-                    raise DataError(f"row {index} is a {type(row).__name__}; expected a dict of columns")
-                seen.update(dict.fromkeys(row))
-            self.columns = tuple(seen)
+            if set(map(type, source)) != {dict}:
+                for index, row in enumerate(source):
+                    if not isinstance(row, Mapping):
+                        raise DataError(f"row {index} is a {type(row).__name__}; expected a dict of columns")
+            self.columns = tuple(dict.fromkeys(chain.from_iterable(source)))
+        self._reads = 0
+        self._whole: dict[str, list[Any]] | None = None
 
     def __len__(self) -> int:
         return self.source.num_rows if isinstance(self.source, pa.Table) else len(self.source)
@@ -71,7 +75,16 @@ class RowView:
             return decode_column(arrow_column(self.source, name))
         if isinstance(self.source, pa.Table):
             return decode_column(self.source.column(name))
-        return [row.get(name, default) for row in self.source]
+        return self._of_list(self.source, name, default)
+
+    def _of_list(self, source: Sequence[Mapping[str, Any]], name: str, default: Any) -> list[Any]:
+        """A column of a list; whoever reads several reads most of them, and all at once cost little more than one."""
+        self._reads += 1
+        if self._reads > _FEW and self._whole is None:
+            self._whole = read_columns(source, self.columns)
+        if self._whole is None or default is not None:
+            return [row.get(name, default) for row in source]
+        return self._whole[name].copy()
 
     def require(self, name: str, what_to_do: str) -> list[Any]:
         """The column, or a [`MissingColumnError`] that says what to do about it."""

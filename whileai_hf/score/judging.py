@@ -17,6 +17,7 @@ from typing import Any
 
 from whileai_hf.actors.loop import wait_for
 from whileai_hf.errors import ModelStopError
+from whileai_hf.rows.collecting import older_objects_aside
 from whileai_hf.score.halting import Halt, Heard, not_judged
 from whileai_hf.score.lanes import Progress, Row, run_in_threads, run_on_loop
 from whileai_hf.score.verdicts import Named, Paced, Verdict, failed, verdict
@@ -170,7 +171,8 @@ def judge_rows(
     else:
         halt = Halt(functools.partial(judge_row, judge), heard)
         if timeout is None and (width == 1 or concurrency is None):
-            verdicts = _here_or_in_threads(halt.ask, iter(rows), width, progress)
+            with older_objects_aside():
+                verdicts = _here_or_in_threads(halt.ask, iter(rows), width, progress)
         else:
             verdicts = run_in_threads(halt.ask, iter(rows), width=width, timeout=timeout, progress=progress)
     halt.check()

@@ -11,9 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from whileai_hf.rows import dumps, scrub
-from whileai_hf.rows.columns import encode_column, json_array
+from whileai_hf.rows import scrub
+from whileai_hf.rows.collecting import no_collection
+from whileai_hf.rows.columns import encode_column
 from whileai_hf.rows.features import judgment_features
+from whileai_hf.rows.texts import json_shared
 from whileai_hf.score.verdicts import Verdict
 
 
@@ -46,6 +48,7 @@ def _stamped(lineage: Sequence[Any], stamp: dict[str, Any]) -> list[dict[str, An
     return out
 
 
+@no_collection()
 def judgment_values(
     verdicts: Sequence[Verdict],
     *,
@@ -87,38 +90,23 @@ def judgment_values(
     }
 
 
-def _json_column(values: Sequence[Any]) -> pa.Array[Any]:
-    """JSON cells; a run of one and the same object is written once."""
-    texts: list[bytes | None] = []
-    last: Any = None
-    text: bytes | None = None
-    for value in values:
-        if value is not last:
-            last, text = value, None if value is None else dumps(value)
-        texts.append(text)
-    return json_array(texts)
-
-
 def marker_column(values: Sequence[dict[str, Any] | None]) -> pa.Array[Any]:
     """JSON cells; judges give few distinct markers to many rows, and each distinct set is written once."""
-    known: dict[tuple[tuple[str, float], ...], bytes] = {}
-    texts: list[bytes | None] = []
+    known: dict[tuple[tuple[str, float], ...], dict[str, Any]] = {}
+    same: list[dict[str, Any] | None] = []
     for value in values:
-        if value is None:
-            texts.append(None)
-        elif set(map(type, value.values())) != {float}:  # older markers of other types: 1 and True equal 1.0
-            texts.append(dumps(value))
+        if value is None or set(map(type, value.values())) != {float}:  # of older markers 1 and True equal 1.0
+            same.append(value)
         else:
             key = tuple(value.items())
-            text = known.get(key)
-            if text is None:
-                text = dumps(value)
-                if len(known) < _MAX_DISTINCT:
-                    known[key] = text
-            texts.append(text)
-    return json_array(texts)
+            first = known.get(key, value)
+            if first is value and len(known) < _MAX_DISTINCT:
+                known[key] = value
+            same.append(first)
+    return json_shared(same)
 
 
+@no_collection()
 def judgment_columns(values: dict[str, list[Any]]) -> dict[str, pa.Array[Any]]:
     """The columns of [`judgment_values`] as Arrow arrays with the types of the row schema."""
     features = judgment_features()
@@ -127,7 +115,7 @@ def judgment_columns(values: dict[str, list[Any]]) -> dict[str, pa.Array[Any]]:
         if name == "markers":
             arrays[name] = marker_column(column)
         elif name in ("judge_meta", "lineage"):
-            arrays[name] = _json_column(column)
+            arrays[name] = json_shared(column)
         elif name in ("judge_name", "judge_status", "reward"):  # ours, so there is nothing to clean
             arrays[name] = pa.array(column, features[name].pa_type)
         else:

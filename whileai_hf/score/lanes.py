@@ -26,14 +26,18 @@ Progress = Callable[[int], None]
 def own(value: Any) -> Any:
     """A copy of JSON values down to the bottom; rows share cells, so a judge that changes one would change others."""
     if type(value) is dict:
-        return {key: own(item) if type(item) in _NESTED else item for key, item in value.items()}
+        # Copied whole and mended where it nests: most values do not.
+        copy = value.copy()
+        for key, item in value.items():
+            kind = type(item)
+            if kind is dict or kind is list:
+                copy[key] = own(item)
+        return copy
     if type(value) is list:
-        return [own(item) if type(item) in _NESTED else item for item in value]
+        return [own(item) if type(item) is dict or type(item) is list else item for item in value]
     return value
 
 
-# The containers JSON values are made of.
-_NESTED = frozenset({dict, list})
 # Seconds between two updates of the progress bar.
 _TICK = 0.1
 # Abandoned calls that may hang at the same time; each one keeps a thread, so there has to be an end.

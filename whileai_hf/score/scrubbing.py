@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from datasets import Dataset
 
 from whileai_hf.rows import add_columns, scrub
@@ -18,14 +17,21 @@ from whileai_hf.score.judgment import PRIVILEGED_COLUMNS
 
 
 # How such a key looks in JSON text. A text that only says so costs a decode and nothing else.
-_KEYS = tuple(f'"{name}"' for name in PRIVILEGED_COLUMNS)
+_KEYS = tuple(f'"{name}"'.encode() for name in PRIVILEGED_COLUMNS)
+# Bytes of text searched at a time: a copy of them is made.
+_WINDOW = 1 << 24
+# What the end of a window has to be searched again with.
+_OVERLAP = max(map(len, _KEYS))
 
 
 def _mentions(column: pa.ChunkedArray[Any]) -> bool:
+    """Whether a key occurs in the text of a column, looked for in the bytes as they lie, other rows' included."""
     for chunk in column.chunks:
         texts = chunk.storage if isinstance(chunk.type, pa.JsonType) else chunk.values.storage
-        for key in _KEYS:
-            if pc.any(pc.match_substring(texts, key)).as_py():
+        data = texts.buffers()[2]
+        for start in range(0, data.size if data is not None else 0, _WINDOW):
+            window = data[start : start + _WINDOW + _OVERLAP].to_pybytes()
+            if any(key in window for key in _KEYS):
                 return True
     return False
 

@@ -1,0 +1,101 @@
+import json
+
+import pytest
+from datasets import Json, List, Value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whileai_hf.rows import RowView, canonical, dumps, texts, to_dataset, view
+from whileai_hf.rows.canonical import dumps_each
+from whileai_hf.rows.columns import decode_column
+from whileai_hf.rows.texts import json_array, json_cells, json_list_array, json_lists, json_shared
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(min_value=-(1 << 80), max_value=1 << 80)
+    | st.floats()
+    | st.floats(-1e6, 1e6).map(lambda number: round(number, 4))
+    | st.sampled_from([-0.0, 1e-7, 1e20, 0.1 + 0.2, "1e5", ",\0,", "[-0.0", ":1234567890123"])
+    | st.text(st.characters(codec=None), max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def as_texts(array):
+    return (array.storage if hasattr(array, "storage") else array.values.storage).to_pylist()
+
+
+@settings(deadline=None)
+@given(st.lists(VALUES, max_size=8))
+def test_values_written_together_are_as_written_alone(values):
+    assert dumps_each(values) == [dumps(value) for value in values]
+    cells = json_cells(values)
+    assert cells.equals(json_array([None if value is None else dumps(value) for value in values]))
+    cells.validate(full=True)
+    assert json_shared([*values, *values]).to_pylist() == cells.to_pylist() * 2
+
+
+@settings(deadline=None)
+@given(st.lists(st.none() | st.lists(VALUES, max_size=4), max_size=6))
+def test_lists_written_together_are_as_written_alone(cells):
+    array = json_lists(cells)
+    array.validate(full=True)
+    alone = json_list_array([None if cell is None else [dumps(value) for value in cell] for cell in cells])
+    assert array.to_pylist() == alone.to_pylist()
+    assert decode_column(array) == [canonical(cell) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    "number", [0.1 + 0.2, 1e20, 1e-7, -0.0, 123456789.1234567, -1.23456789012345678, 12345678901234567.0]
+)
+@pytest.mark.parametrize("place", [0, 1500, 2999])
+def test_one_odd_number_among_many_values_is_found(number, place):
+    values = [{"said": "nothing odd here, in 2026", "n": [1, 2.5]}] * 3000
+    values[place] = {"n": [1, number]}
+    written = as_texts(json_cells(values))
+    assert json.loads(written[place]) == canonical(values[place])
+    assert "-0.0" not in written[place]
+    assert written[0 if place else 1] == '{"said":"nothing odd here, in 2026","n":[1,2.5]}'
+
+
+def test_a_value_that_cannot_be_written_spoils_no_other():
+    values = [{"a": 1.5}, {"a": 1 << 70}, "\ud800", {2: 0.1 + 0.2}]
+    assert as_texts(json_cells(values)) == ['{"a":1.5}', '{"a":"1180591620717411303424"}', '"\ufffd"', '{"2":0.3}']
+
+
+def test_foreign_cells_under_a_known_name_keep_what_they_are():
+    rows = to_dataset([{"tools": '[{"name": "get_order"}]', "steps": {"n": 1}}, {"tools": None, "steps": None}])
+    assert rows.features["tools"] == Value("string")
+    assert rows.features["steps"] == Json()
+    assert rows[0] == {"tools": '[{"name": "get_order"}]', "steps": {"n": 1}}
+
+
+def test_a_long_list_is_written_in_runs_and_read_as_one():
+    rows = [{"prompt": f"p{n}", "messages": [{"role": "user", "content": f"{n}"}] * (n % 3)} for n in range(20_000)]
+    data = to_dataset(rows)
+    assert data.data.column("messages").num_chunks > 1
+    assert list(view(data).rows()) == rows
+    assert data.select([19_999, 0])["messages"][:] == [rows[19_999]["messages"], []]
+
+
+def test_text_beyond_one_array_is_written_in_more(monkeypatch):
+    monkeypatch.setattr(texts, "_MOST_BYTES", 100)
+    rows = [{"messages": [{"content": "x" * 30}], "faults": {"n": n}} for n in range(9)]
+    data = to_dataset(rows)
+    assert data.features["messages"] == List(Json())
+    assert data.data.column("messages").num_chunks > 1
+    assert list(view(data).rows()) == rows
+
+
+def test_columns_of_a_list_are_the_same_however_many_are_read():
+    rows = [{name: f"{name}{n}" for name in "abcdefg" if (n, name) != (1, "c")} for n in range(3)]
+    alone = {name: RowView(rows).column(name) for name in "abcdefgh"}
+    together = RowView(rows)
+    for _ in range(2):
+        assert {name: together.column(name) for name in "abcdefgh"} == alone
+    together.column("a").clear()
+    assert together.column("a") == alone["a"]
+    assert together.column("c", "none") == ["c0", "none", "c2"]

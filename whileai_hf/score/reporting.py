@@ -12,6 +12,7 @@ from whileai_hf.rows.view import Source
 from whileai_hf.score.choosing import FLOOR
 from whileai_hf.score.hollow import hollow_warnings
 from whileai_hf.score.judges import same_model
+from whileai_hf.score.trust import stamped_trust, trust_words
 from whileai_hf.score.verdicts import JudgeStatus, as_number
 
 
@@ -33,6 +34,8 @@ class GradeReport(Report):
     """Whether there was neither judge nor rubric, so that only the conduct was graded."""
     self_judged: int
     """Rows judged by the model that made them, alone or as a member of a panel."""
+    trust: dict[str, Any] | None
+    """The judge beside people's labels, as stamped on `judge_meta["trust"]`; `None` when the rows have no label."""
     warnings: list[str]
 
     def __str__(self) -> str:
@@ -40,6 +43,8 @@ class GradeReport(Report):
         judge = self.judge_name or "unknown judge"
         version = f" {self.judge_version}" if self.judge_version else ""
         lines = [f"{self.judged} of {self.n_rows} rows judged by {judge}{version}, mean reward {mean}"]
+        if self.trust is not None:
+            lines.append(trust_words(self.trust))
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
 
 
@@ -149,5 +154,6 @@ def grade_report(data: Source) -> GradeReport:
         judge_version=version,
         floor=floor,
         self_judged=own,
+        trust=stamped_trust(rows.column("judge_meta")),
         warnings=warnings,
     )

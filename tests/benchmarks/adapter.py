@@ -23,7 +23,9 @@ def _wai():
 
 def prepare_rows(rows):
     """The rows as they are: every function takes a list of dicts. What the functions live in is imported by now."""
-    for name in ("run_judge", "style_report", "trace_markers", "grounding_report", "pass_at", "optimize", "to_trl"):
+    names = ("run_judge", "style_report", "trace_markers", "grounding_report", "pass_at", "optimize", "to_trl")
+    names += ("compare_runs", "hack_scan", "judge_trust", "decontaminate", "conduct_grade", "task_checklist")
+    for name in names:
         getattr(_wai(), name)
     return rows
 
@@ -121,3 +123,54 @@ def export_training(rows, path, *, tools, policy):
     data = _wai().to_trl(rows, "sft")
     data.to_json(path)
     return len(data)
+
+
+def decontaminate(rows, evals):
+    """-> (contaminated rows, of those verbatim, near copies); the clean rows come back as a Dataset."""
+    from whileai_hf.measure.hygiene import decontaminate
+
+    _, found = decontaminate(rows, against=[evals])
+    return found.n_contaminated, found.n_verbatim, found.n_near
+
+
+def near_duplicate_prompts(rows):
+    """-> (distinct prompts, near-duplicate pairs)."""
+    from whileai_hf.measure.hygiene import near_duplicate_prompts
+
+    found = near_duplicate_prompts(rows)
+    return found.n_prompts, found.n_pairs
+
+
+def dedupe(rows):
+    """-> rows dropped; the rows kept come back as a Dataset."""
+    from whileai_hf.measure.hygiene import dedupe_groups
+
+    return dedupe_groups(rows)[1].n_dropped
+
+
+def compare_runs(a, b):
+    """-> (difference, its interval, p-value, verdict)."""
+    from whileai_hf.measure.compare import compare_runs as compare
+
+    found = compare(a, b)
+    return found.delta, found.ci95, found.p_value, found.verdict
+
+
+def delta_report(a, b):
+    """-> (verdict on the target, metrics compared)."""
+    from whileai_hf.measure.compare import delta_report as report
+
+    found = report(a, b, target="pass_at_1")
+    return found.verdict, len(found.metrics)
+
+
+def hack_scan(rows):
+    """-> (regime, top feature, features, floor)."""
+    found = _wai().hack_scan(rows, endorsed=["marker:grounded", "tool:get_order"])
+    return found.regime, found.top_feature, found.n_features, found.tau
+
+
+def judge_trust(rows):
+    """-> (ok, agreement)."""
+    found = _wai().judge_trust(rows)
+    return found.ok, found.agreement

@@ -215,3 +215,13 @@ def test_majority(said):
         assert found.reward == float(2 * sum(counted) > len(counted))
         assert found.kind == ("human" if people else "model")
     assert found.unanimous == (len(set(counted)) <= 1)
+
+
+def test_the_same_rollout_of_another_evaluation_is_another_rollout():
+    rows = [
+        {"run_id": "r", "task_id": 1, "rollout_index": 0, "reward": 1, "lineage": {"eval_run": run}} for run in range(3)
+    ]
+    keys = trust.rollout_keys(rows)
+    assert len(set(keys)) == 3
+    labelled, _ = trust.attach_labels(rows, {keys[1]: 0}, annotator="ana")
+    assert labelled["gold_reward"][:] == [None, 0.0, None]

@@ -225,7 +225,9 @@ class _Reader:
         """A credential in an argument of a call."""
         found = secret_in(text, spoken=" " in text) if len(text) >= 12 else ""
         if not found and len(text) >= 6 and _is_secret_name(name) and is_live(text, name):
-            found = "" if is_login(words_of(call.tool)) else mask(text)
+            # A password that the user chose for an account is set where it belongs; a key that is handed on is not.
+            chosen = "pass" in name.casefold() and text in self.asked
+            found = "" if chosen or is_login(words_of(call.tool)) else mask(text)
         if found:
             self.raise_flag("risk.secrets", found, call.index)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from whileai_hf.measure.passes.origin import evaluation_codes
 from whileai_hf.rows import RowView, dumps, task_keys, view
 from whileai_hf.rows.identity import hashable
 from whileai_hf.rows.rng import digest
@@ -17,14 +18,15 @@ from whileai_hf.rows.view import Source
 
 
 # Columns a rollout is told by.
-IDENTITY = ("run_id", "scenario_id", "task_id", "prompt", "rollout_index", "final_text")
+IDENTITY = ("run_id", "scenario_id", "task_id", "prompt", "rollout_index", "final_text", "lineage", "eval_run")
 _DIGITS = 16
 _TASK = ("scenario_id", "task_id")
 
 
 def rollout_keys(data: Source | RowView) -> list[str]:
     """
-    The key of every rollout: of its run, task, prompt and `rollout_index`, or of its reply where it has no index.
+    The key of every rollout: of its run, task, prompt and `rollout_index`, or of its reply where it has no index; with
+    `runs=3`, of the evaluation it belongs to, too.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
@@ -43,17 +45,24 @@ def rollout_keys(data: Source | RowView) -> list[str]:
     ```
     """
     rows = view(data)
+    evaluation = evaluation_codes(rows)
+    runs = [None] * len(rows) if evaluation is None else [evaluation.keys[code] for code in evaluation.index.tolist()]
     parts = zip(
         rows.column("run_id"),
         task_keys(rows),
         rows.column("prompt"),
         rows.column("rollout_index"),
         rows.column("final_text") if rows.has("final_text") else [None] * len(rows),
+        runs,
         strict=True,
     )
     return [
-        digest("rollout", run, task, hashable(prompt), index, text if index is None else None, length=_DIGITS)
-        for run, task, prompt, index, text in parts
+        digest(
+            *("rollout", run, task, hashable(prompt), index, text if index is None else None),
+            *(() if evaluation is None else (evaluation,)),
+            length=_DIGITS,
+        )
+        for run, task, prompt, index, text, evaluation in parts
     ]
 
 

@@ -12,14 +12,14 @@ from typing import Any
 from whileai_hf.score.conduct.called import (
     bad_values,
     followed_injection,
-    in_circles,
-    repeated_action,
     undeclared_tool,
 )
 from whileai_hf.score.conduct.evidence import Evidence, Finding, Row
 from whileai_hf.score.conduct.invented import invented_value
 from whileai_hf.score.conduct.phantom import phantom_action
+from whileai_hf.score.conduct.record_facts import unread_fact
 from whileai_hf.score.conduct.recovery import standing_failures
+from whileai_hf.score.conduct.repetition import in_circles, repeated_action
 from whileai_hf.score.conduct.told import claimed_again, unmet_emptiness, unmet_failure
 from whileai_hf.score.reading.words import normal
 
@@ -133,7 +133,7 @@ def find_misconduct(evidence: Evidence) -> Finding | None:
         if standing:
             found = unmet_failure(evidence, standing)
         found = found or unmet_emptiness(evidence) or repeated_action(evidence) or claimed_again(evidence)
-    return found or phantom_action(evidence) or _leaked(evidence) or invented_value(evidence)
+    return found or phantom_action(evidence) or _leaked(evidence) or unread_fact(evidence) or invented_value(evidence)
 
 
 def find_clumsiness(evidence: Evidence) -> Finding | None:

@@ -143,10 +143,17 @@ def _was_asked(evidence: Evidence, claim: Claim) -> bool:
     return re.search(rf"\b{stem}", evidence.asked) is not None
 
 
+def _is_done(evidence: Evidence, claim: Claim) -> bool:
+    """Whether one of the calls may be the work that is claimed."""
+    if claim.verb in BROAD or claim.verb in SOFT:
+        return bool(evidence.acted)
+    return any(fits(call, claim.verb) or not call.facts.verb or call.facts.verb in BROAD for call in evidence.acted)
+
+
 def _is_skipped(claim: Claim, evidence: Evidence) -> bool:
     """Whether there is a tool for exactly what is claimed, which was not called, and no other call comes near it."""
     # "It is booked in your name", asked for a booking, after nothing but looks.
-    unseen = claim.voice == "state" and not evidence.acted and not _on_record(evidence, claim)
+    unseen = claim.voice == "state" and not _is_done(evidence, claim) and not _on_record(evidence, claim)
     if unseen and has_stem(set(_WANTED.findall(evidence.asked)), claim.verb):
         return True
     if not evidence.tools:

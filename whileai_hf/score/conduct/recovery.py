@@ -12,6 +12,7 @@ from whileai_hf.sandbox.naming import participle, words_of
 from whileai_hf.score.conduct.evidence import GOOD, Evidence
 from whileai_hf.score.conduct.fitting import call_words, name_words, scalars
 from whileai_hf.score.reading.calls import Call
+from whileai_hf.score.reading.reports import wants_change
 from whileai_hf.score.reading.verbs import BROAD
 
 
@@ -20,6 +21,11 @@ _UNUSABLE = frozenset(
 )
 # After these the call may have taken effect, so that a look at the record can settle it.
 _UNSURE = frozenset({"timeout", "malformed", "pending", "error", "stale"})
+# Values of a field that is named for work: what they say of it is that it was done.
+_FINISHED = frozenset(
+    {"completed", "complete", "done", "issued", "paid", "processed", "sent", "active", "made", "finished", "confirmed",
+     "closed", "yes"}
+)  # fmt: skip
 
 
 def _values(call: Call) -> set[str]:
@@ -44,6 +50,8 @@ def shows_done(result: Any, verb: str) -> bool:
         words = words_of(str(name))
         if isinstance(value, str) and name != "note" and value.casefold() in forms:
             return True
+        if isinstance(value, str) and value.casefold() in _FINISHED and list(words) == [verb]:
+            return True  # {"refund": "completed"}
         stem = verb[:-1] if verb.endswith("e") else verb
         if value not in (None, False, 0, "", "no", "none", "false", "never") and value != [] and value != {}:
             if any(word in forms for word in words) and not {"not", "un", "partially", "can", "by"}.intersection(
@@ -78,6 +86,11 @@ def _same_end(call: Call, other: Call) -> bool:
     return any(word in telling for word in call_words(other))
 
 
+def _is_look(call: Call, asked: str) -> bool:
+    """Whether a call of a tool whose name has no verb, a directory or a page, was made to answer a question."""
+    return call.kind == "read" or (call.kind == "other" and not call.facts.verb and not wants_change(asked))
+
+
 def is_recovered(call: Call, later: list[Call], asked: str) -> bool:
     """
     Whether a failed call was made good by one of the calls after it.
@@ -103,8 +116,8 @@ def is_recovered(call: Call, later: list[Call], asked: str) -> bool:
                 return True
             continue
         mine = _values(call) if mine is None else mine
-        if call.kind == "read":
-            if other.kind != "other" and (
+        if call.kind == "read" or (_is_look(call, asked) and _is_look(other, asked)):
+            if (other.kind != "other" or call.kind == "other") and (
                 _alike(mine, _values(other)) or (other.kind == "read" and other.facts.entity == call.facts.entity)
             ):
                 return True

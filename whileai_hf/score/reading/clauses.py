@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from whileai_hf.sandbox.naming import word_set
@@ -23,6 +22,16 @@ from whileai_hf.score.reading.cues import (
 from whileai_hf.score.reading.shown import Shown, shown_in
 from whileai_hf.score.reading.trouble import trouble_in
 from whileai_hf.score.reading.verbs import ACTIONS, CHECKS
+from whileai_hf.score.reading.voices import (
+    ADVERBS,
+    AGENTS,
+    CONDITIONS,
+    is_blocked,
+    is_dated,
+    is_history,
+    is_modal,
+    voice_of,
+)
 
 
 class Claim(NamedTuple):
@@ -65,61 +74,18 @@ _WORD = re.compile(r"[a-z0\u00a7]+(?:['.:/-][a-z0]+)*")
 _CLAUSE = pattern("clause_ends")
 # Openings that lend a claim their subject: "I can confirm that it was refunded" claims the refund.
 _VOUCHES = pattern("vouching")
-_NEGATIONS = word_set(
-    "not no nothing never none nobody neither nor without unable cannot can't couldn't couldnt didn't didnt won't "
-    "wasn't weren't isn't aren't hasn't haven't hadn't doesn't don't wouldn't shouldn't cant ain't unsuccessful "
-    "failed fails fail instead unfortunately nope unsuccessfully rather refused declined yet hardly barely "
-    "isnt wasnt hasnt "
-    "didnt havent dont doesnt"
-)
 # Before these forms a noun or the value of a field stands: "the set", "your order", "status refunded".
 _BEFORE_NOUNS = word_set("the a an your my our this any status state of")
 # Carried from a clause that told of the past.
 _PAST = "past"
-_AT = frozenset({"on", "at", "in", "since", "by"})
 # Objects of work that was not done.
 _NONE = word_set("nothing neither none nobody no zero")
-_MODALS = word_set(
-    "would could can will shall may might should must i'll we'll you'll it'll they'll he'll she'll i'd we'd "
-    "going want "
-    "like need needs ready let let's please able try trying tried attempt attempted attempting plan hope hoping wish "
-    "want wanted asked offer offered request requested supposed meant gonna"
-)
-_PLANNERS = word_set("i we they to i'm we're")
-_CONDITIONS = word_set(
-    "if once when whenever until unless before after whether until till while as assuming provided unless should "
-    "suppose in-case should'it wherever for-when"
-)
-_BE = word_set(
-    "is are was were be been being am it's that's you're get gets got getting gotten they're everything's all's "
-    "there's 's he's she's who's what's order's refund's became become stands now"
-)
-_PERFECT = word_set("have has had having i've we've they've it's 've ive weve")
-_AGENTS = word_set("i we i've we've ive weve team system colleague colleagues department staff")
-# What a system does when it answers, or refuses, is not the work it was asked for.
-_ANSWERS = word_set(
-    "send return give provide report reject block log record flag raise list print store drop lock hold note mark "
-    "post write display throw forward"
-)
-# "Given the delay", "provided that": no work at the beginning of a sentence.
-_PREPOSITIONAL = word_set("give provide set put make order request record hold file note")
 _REFUSALS = word_set("block lock suspend pause stop drop hold hide close return")
 # From here on a sentence passes on what a record says.
 _REPORTS = pattern("reporting")
-_ADVERBS = word_set(
-    "just now also successfully already then fully been have has finally hereby since completely officially gone went "
-    "ahead and promptly immediately therefore accordingly safely both all duly as quickly easily personally manually "
-    "had only properly correctly further additionally go next simply right away instead again today so later actually "
-    "automatically went-ahead subsequently indeed since both"
-)
 _RECORDS = word_set(
     "status state shows show showing marked listed reads read says recorded record currently lists appears "
     "displayed reported shown"
-)
-_HISTORY = word_set("yesterday ago previously earlier originally formerly last previous past prior initially")
-_CALENDAR = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 _OPENERS = word_set("done sorted fixed completed finished confirmed success successful")
 _GENERAL = pattern("finished")
@@ -137,89 +103,26 @@ _REMEMBERED = 65_536
 _MOST = 1_000
 
 
-def _blocked(words: list[str]) -> bool:
-    return any(word in _NEGATIONS or word in _CONDITIONS for word in words)
-
-
-def _is_modal(words: list[str]) -> bool:
-    """Whether a modal stands among the words; "may" in "on May 17" is none."""
-    found = _MODALS.intersection(words)
-    if "plan" in found and not _PLANNERS.intersection(words[:2]):
-        found -= {"plan"}  # "your plan has been changed"
-    if found != {"may"}:
-        return bool(found)
-    at = words.index("may")
-    return not (words[at - 1] in _AT if at else False) and words[at + 1 : at + 2][:1] != ["00"]
-
-
-def _voice(words: list[str], at: int, opens: bool) -> str:
-    """How the past form at `at` is claimed; empty when it is no claim."""
-    before = words[:at]
-    if _blocked(before) or _is_modal(before):
-        return ""
-    place = at - 1
-    while place >= 0 and words[place] in _ADVERBS:
-        place -= 1
-    adverbs = words[place + 1 : at]
-    last = words[place] if place >= 0 else ""
-    if place < 0:
-        # "Refunded your order.", or behind adverbs: "Successfully cancelled." "Has been refunded."
-        if ACTIONS[words[at]] in _PREPOSITIONAL:
-            return ""
-        return "bare" if opens or "been" in adverbs or "has" in adverbs else ""
-    if last in ("being", "getting"):
-        return "progress"
-    if "been" in adverbs:
-        return "passive" if {"have", "has", "had"}.intersection(adverbs) or last in _PERFECT or last in _BE else ""
-    if last in _AGENTS:
-        return "" if last == "system" and ACTIONS[words[at]] in _ANSWERS else "agent"
-    if last in _PERFECT or "have" in adverbs or "has" in adverbs:
-        # "The airline has cancelled it" is no work of the agent's.
-        return "agent" if not _AGENTS.isdisjoint(before) or "'ve" in last else "passive"
-    if last in _BE:
-        if last in ("got", "was", "were") or "now" in adverbs or "successfully" in adverbs or last == "now":
-            return "passive"
-        return "state"
-    if "successfully" in adverbs:
-        return "passive"
-    return ""
-
-
-def _is_history(words: list[str], at: int) -> bool:
-    """Whether a clause dates what it tells: "was refunded on May 3", and not "the flight on May 3 has been moved"."""
-    if "successfully" in words or "now" in words[:at]:
-        return False
-    perfect = "been" in words[:at]
-    return not _HISTORY.isdisjoint(words[at + 1 :] if perfect else words) or _is_dated(words, at if perfect else -1)
-
-
-def _is_dated(words: list[str], at: int) -> bool:
-    """Whether a date or a time stands behind the word at `at`: "created at 09:30", "refunded on May 3"."""
-    return any(
-        first in _AT and (second[0] == "0" or second in _CALENDAR) for first, second in pairwise(words[at + 1 :])
-    )
-
-
 def _claims_in(clause: str, words: list[str], opens: bool, carried: str) -> tuple[list[Claim], str]:
     """The claims of one clause, and the voice that a following clause without a subject goes on in."""
     found: list[Claim] = []
     voice = carried
     for at, word in enumerate(words):
         if word not in _WORK:
-            if word in _LOOKS and at and words[at - 1] in _AGENTS | _ADVERBS and not _blocked(words[:at]):
+            if word in _LOOKS and at and words[at - 1] in AGENTS | ADVERBS and not is_blocked(words[:at]):
                 voice = "agent"
             continue
         if at and words[at - 1] in _BEFORE_NOUNS:
             continue
         if not _NONE.isdisjoint(words[at + 1 : at + 3]):
             continue  # "I have changed neither"
-        told = _voice(words, at, opens)
+        told = voice_of(words, at, opens)
         if not told and voice and voice != _PAST and _joined(words, at):
             told = voice
-        if (told == "bare" or (told and at == 0)) and _is_dated(words, at):
+        if (told == "bare" or (told and at == 0)) and is_dated(words, at):
             continue  # "status open, created at 09:30"
         if not told:
-            if _blocked(words[:at]):
+            if is_blocked(words[:at]):
                 voice = ""
             continue
         # "You're booked in for Tuesday at 09:00" dates what is to come.
@@ -227,7 +130,7 @@ def _claims_in(clause: str, words: list[str], opens: bool, carried: str) -> tupl
         if (
             not yours
             and told in ("passive", "state")
-            and (_is_history(words, at) or not _RECORDS.isdisjoint(words[:at]))
+            and (is_history(words, at) or not _RECORDS.isdisjoint(words[:at]))
         ):
             voice = _PAST
             continue
@@ -246,7 +149,7 @@ def _claims_in(clause: str, words: list[str], opens: bool, carried: str) -> tupl
 def _joined(words: list[str], at: int) -> bool:
     """Whether a past form without a subject goes on with the one before: "looked it up and cancelled it"."""
     before = words[:at]
-    while before and before[-1] in _ADVERBS - {"and"}:
+    while before and before[-1] in ADVERBS - {"and"}:
         before.pop()
     return not before or before[-1] in ("and", "then", "or")
 
@@ -258,9 +161,9 @@ def _general(clause: str, words: list[str]) -> Claim | None:
     before = _WORD.findall(clause[: match.start()])
     inside = match.group(0)
     able = _ABLE.match(inside + clause[match.end() :]) if inside.startswith(_ABLY) else None
-    if _blocked(before) or _is_modal(before):
+    if is_blocked(before) or is_modal(before):
         return None
-    if "already" in words or _is_history(words, len(before)) or not _RECORDS.isdisjoint(before):
+    if "already" in words or is_history(words, len(before)) or not _RECORDS.isdisjoint(before):
         return None
     if able is not None:
         from_base = _BASE.get(able.group(1), "")
@@ -283,7 +186,7 @@ def _claims(sentence: str) -> tuple[Claim, ...]:
     reports = False
     for position, clause in enumerate(clauses):
         words = _WORD.findall(clause)
-        if not words or (reports and words[0] not in _AGENTS):
+        if not words or (reports and words[0] not in AGENTS):
             continue
         reports = reports or _REPORTS.search(clause) is not None
         claims, carried = _claims_in(clause, words, opens, carried)
@@ -349,4 +252,4 @@ def _negated_check(sentence: str) -> bool:
     assert match is not None
     clause = next((part for part in _clauses(sentence) if match.group(0) in part), "")
     before = _WORD.findall(clause.partition(match.group(0))[0])
-    return not (_CONDITIONS | {"would", "could", "should", "not", "unless"}).isdisjoint(before)
+    return not (CONDITIONS | {"would", "could", "should", "not", "unless"}).isdisjoint(before)

@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from whileai_hf.score.reading.answers import is_cut_off, is_noise, message_kind, plain_outcome
+
 
 # Status words, of our world and of others, and what they come to.
 _STATUS = {
@@ -67,109 +69,18 @@ _ENVELOPE = (
 )
 # Keys that tell about the call rather than its subject.
 _AROUND = frozenset({"status", "as_of", "count", "total", "success", "ok", "message", "isError", "is_error", "query",
-                     "reason", "detail", "code"})  # fmt: skip
+                     "reason", "detail", "code", "msg", "why", "hint", "body", "stderr", "reason_code"})  # fmt: skip
 # Under these a tool's whole answer is one text.
 _SPOKEN = frozenset({"message", "detail", "output", "stderr", "text", "raw"})
-# What a message about a failure speaks of, the first that fits.
-_KINDS = (
-    ("timeout", re.compile(r"time[sd]?[ -]?out|deadline exceeded|did not (?:respond|answer)|no response", re.I)),
-    ("rate_limited", re.compile(r"rate.?limit|too many requests|throttl|quota|\b429\b", re.I)),
-    ("denied", re.compile(
-        r"permission|not permitted|denied|forbidden|unauthori[sz]ed|not allowed|\b40[13]\b|credentials", re.I)),
-    ("not_found", re.compile(
-        r"not found|no such|does ?n[o']t exist|doesn't exist|\bno [\w -]{0,40}(?:found|matching|exists"
-        r"|with (?:id|the id))"
-        r"|unknown \w+|could not find|couldn't find|cannot find|\b404\b", re.I)),
-    ("already_done", re.compile(r"\balready (?:been )?\w+", re.I)),
-    ("invalid", re.compile(
-        r"invalid|malformed|missing (?:required )?|required|must be|expected|validation|unsupported|\b4(?:00|22)\b"
-        r"|bad request|wrong type|not a valid", re.I)),
-)  # fmt: skip
-_OPENS_BAD = re.compile(
-    r"\s*(?:got permission denied|npm err!|! \[(?:remote )?rejected\]|\[(?:remote )?rejected\]|conflict \(|e: "
-    r"|curl: \(\d+\)"
-    r"|<(?:!doctype |html)[^\n]{0,160}\b[45]\d\d\b|error response from daemon|err\b|killed\W*$"
-    r"|operation not permitted|not (?:authori[sz]ed|permitted|allowed)\b"
-    r"|you (?:do not|don't) have (?:permission|access|the right)|quota exceeded|user lacks\b|request rejected"
-    r"|(?:rejected|refused|declined)\b ?:"
-    r"|(?:sorry,? )?(?:the )?(?:\w+ )?(?:server|service|system|site|database|api) is (?:currently "
-    r"|temporarily )?(?:unavailable|down|offline|unreachable|busy)"
-    r"|(?:http[ /\d.]*)?(?:[45]\d\d:? )?(?:bad gateway|service (?:temporarily )?unavailable|internal server error"
-    r"|gateway time-?out|forbidden"
-    r"|too many requests|unauthori[sz]ed|bad request|not found|payload too large|method not allowed)\b"
-    r"|[\w./-]{1,20}: [^\n]{0,80}(?:connection refused|not known|no such file or directory|permission denied"
-    r"|not permitted|timed out|no route to host"
-    r"|unreachable|not resolve host[^\n]*)\W*(?:\n|$)"
-    r"|panic: |segmentation fault|make: \*\*\*|[\w./-]{1,30}: (?:error|fatal|cannot|can't"
-    r"|permission denied|command not found|no such file|unable to|could not)\b|[\w.]{0,60}(?:Error|Exception): "
-    r"|\[?(?:tool |api |http |server |internal |fatal |validation |runtime |execution )*"
-    r"(?:error|exception|failure|failed|fatal|denied|forbidden|unauthori[sz]ed|timeout|timed out|traceback)\b"
-    r"|\w{0,40}(?:Error|Exception)\b[:(]|(?:permission|access) denied|(?:request|connection|call|command"
-    r"|operation|tool"
-    r"(?: call)?|execution|lookup|query) (?:has )?(?:timed out|timeout|failed|was (?:denied|refused|rejected)"
-    r"|refused|reset)"
-    r"|command not found|unable to\b|(?:could|can|did) ?not\b|cannot\b|couldn't\b|can't\b|no such (?:file|\w+)"
-    r"|not found\b|no \w+(?: \w+)? (?:was |were )?found\b|[\w'\" #-]{1,60}(?:was |were )?not found\W*(?:$|\n|:|\.)"
-    r"|[\w'\" #-]{1,60} (?:does not|doesn't|did not|didn't) exist|(?:rate limit|too many requests)|invalid \w+"
-    r"|\w[\w ]{0,20}: command not found|bash: |sh: \d*:? ?|<error>|<tool_use_error>"
-    r"|http(?:/\d(?:\.\d)?)? (?:error )?[45]\d\d)",
-    re.IGNORECASE,
-)  # fmt: skip
-_EXIT = re.compile(
-    r"(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return ?code|exit_code"
-    r"|returned non-zero exit status)\W{0,4}(-?\d+)",
-    re.IGNORECASE,
-)
-_ENDS_BAD = re.compile(r"command failed\W*$|(?:command )?timed out(?: after [\w .]{1,20})?\W*$", re.IGNORECASE)
-_TRACEBACK = "Traceback (most recent call last)"
 # Ages that make an answer an old one; a mere date says when it was taken, which may be now.
 _AGED = re.compile(r"\bago\b|\bold\b|yesterday|last (?:week|month|year)|stale|outdated", re.IGNORECASE)
-# Signs that no tool writes, and signs of which a text does not consist.
-_CONTROL = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
-_LETTERS = re.compile(r"[^\W\d_]{3,}")
-_SIGNS = re.compile(r"[@#$%^&~`<>?!|\\]")
-# Characters at each end of a text that decide.
-_END = 240
 # Texts longer than this are not remembered.
 _REMEMBERED = 2_000
-_NO_RESULTS = re.compile(
-    r"\s*(?:no (?:results?|match(?:es)?|hits|records?|items?|entries|data|rows?)\b|0 (?:results|matches|rows|hits)\b"
-    r"|nothing (?:found|matched)|\(?empty\)?\W*$|none\W*$)",
-    re.IGNORECASE,
-)
 
 
 def failed(outcome: str) -> bool:
     """Whether an outcome means that the call did not do what it was asked, or that its answer is unusable."""
     return outcome in FAILED
-
-
-def message_kind(text: str) -> str:
-    """What kind of failure a message speaks of; `error` when it does not say."""
-    head = text[:400]
-    return next((kind for kind, pattern in _KINDS if pattern.search(head)), "error")
-
-
-def _is_cut_off(text: str) -> bool:
-    """Whether a string is the beginning of a JSON text rather than words."""
-    start = text.lstrip()
-    if not start.startswith(('{"', "[{", '["', "[[", '{ "', '"')) and start not in ("{", "["):
-        return start != "" and any(word.startswith(start) for word in ("null", "true", "false")) and start not in (
-            "null", "true", "false",
-        )  # fmt: skip
-    if start[0] == '"':
-        return len(start) > 1 and start.count('"') == 1
-    return not start.rstrip().endswith(("}", "]"))
-
-
-def _is_noise(text: str) -> bool:
-    """Whether a short text is no language and no data: control characters, or signs with hardly a word among them."""
-    head = text[:_END]
-    words = sum(map(len, _LETTERS.findall(head)))
-    if _CONTROL.search(head) is not None:
-        return words * 2 < len(head)
-    signs = _SIGNS.findall(head)
-    return len(signs) * 3 > len(head) and len(set(signs)) > 2 and words * 3 < len(head)
 
 
 def _of_text(text: str) -> str:
@@ -180,50 +91,85 @@ def _of_text(text: str) -> str:
         try:
             return outcome_of(orjson.loads(stripped))
         except orjson.JSONDecodeError:
-            if _is_cut_off(stripped):
+            if is_cut_off(stripped):
                 return "malformed"
-    if stripped in ("null", "None", "undefined"):
-        return "empty"
-    if _NO_RESULTS.match(stripped):
-        return "empty"
-    if _OPENS_BAD.match(stripped[:_END]):
-        return message_kind(stripped)
-    head, tail = stripped[:_END], stripped[-_END:]
-    code = _EXIT.search(tail) or (_EXIT.search(head) if len(stripped) > _END else None)
-    if code is not None:
-        return "ok" if int(code.group(1)[:9]) == 0 else "error"
-    if head.startswith(_TRACEBACK) or f"\n{_TRACEBACK}" in head or _ENDS_BAD.search(tail):
-        return "timeout" if "timed out" in tail else "error"
-    return "malformed" if _is_cut_off(stripped) or "\ufffd\ufffd" in head or _is_noise(stripped) else "ok"
+    return plain_outcome(stripped)
 
 
 _of_known_text = lru_cache(maxsize=8192)(_of_text)
 
 
+_BAD_STATUS = re.compile(
+    r"(?:^|_)(?:failed|failure|error|denied|rejected|refused|declined|invalid|unavailable|exceeded|insufficient"
+    r"|timeout|timed_out|unreachable|overloaded|offline|unsupported|ineligible|unauthori[sz]ed)(?:_|$)|^(?:not|cannot)_"
+)
+# States that tell of a failure where words say why; "locked" alone may be what was asked for.
+HELD = frozenset(
+    {"locked", "closed", "full", "busy", "expired", "held", "protected", "frozen", "suspended", "inactive"}
+)
+# What a field of an answer says about the call.
+_MESSAGE, _RAISED, _FLAG, _SOFT_FLAG, _EXIT_CODE, _HTTP_CODE, _STATE = range(7)
+_ROLES = {
+    **dict.fromkeys(("error", "errors", "error_message", "errorMessage", "exception", "err", "error_code", "errorCode",
+                     "fault"), _MESSAGE),
+    **dict.fromkeys(("isError", "is_error", "failed"), _RAISED),
+    **dict.fromkeys(("success", "ok", "succeeded", "successful"), _FLAG),
+    **dict.fromkeys(("accepted", "approved", "done", "completed", "allowed", "permitted", "delivered"), _SOFT_FLAG),
+    **dict.fromkeys(("exit_code", "exitCode", "returncode", "return_code", "exit", "rc", "exit_status"), _EXIT_CODE),
+    **dict.fromkeys(("status_code", "statusCode", "http_status", "httpStatus", "http_code", "http", "code", "status"),
+                    _HTTP_CODE),
+    **dict.fromkeys(("outcome", "result", "state"), _STATE),
+}  # fmt: skip
+_FINE_CODES = frozenset({0, "0", "ok", "OK", "none", "None", ""})
+_FALSE = ("false", "no")
+_TELLING = ("message", "detail", "reason", "stderr", "msg", "why")
+
+
+def _words(answer: Mapping[str, Any]) -> str:
+    """What an answer says of a failure in words."""
+    for name, role in _ROLES.items():
+        if role != _MESSAGE:
+            break
+        message = answer.get(name)
+        if message:
+            return message if isinstance(message, str) else str(message)[:400]
+    told = next((answer[name] for name in _TELLING if answer.get(name)), None)
+    return told if isinstance(told, str) else ""
+
+
+def _is_record(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer has fields that tell of a thing rather than of the call."""
+    return sum(key not in _AROUND and key not in _ROLES for key in answer) >= _RECORD_FIELDS
+
+
+def _of_field(role: int, value: Any, answer: Mapping[str, Any]) -> str | None:
+    """What one telling field says; `None` when it tells of no failure."""
+    if role == _MESSAGE:
+        return message_kind(_words(answer)) if value and str(value) not in _FINE_CODES else None
+    if role == _RAISED:
+        return message_kind(_words(answer) or str(answer.get("content"))[:400]) if value is True else None
+    if role in (_FLAG, _SOFT_FLAG):
+        no = value is False or (isinstance(value, str) and value.lower() in _FALSE)
+        no = no or (role == _FLAG and type(value) is int and value == 0)
+        return message_kind(_words(answer)) if no and (role == _FLAG or not _is_record(answer)) else None
+    if role == _STATE:
+        known = _STATUS.get(value.lower().replace(" ", "_")) if isinstance(value, str) else None
+        return known if known in FAILED and not _is_record(answer) else None
+    if type(value) is int:
+        if role == _HTTP_CODE:
+            return _HTTP.get(value, "error") if 400 <= value < 600 else None
+        return ("timeout" if value == 124 else "error") if value else None
+    return None
+
+
 def _of_flag(answer: Mapping[str, Any]) -> str | None:
     """What an answer's own flags say: `isError`, `success`, `error`, exit and HTTP codes."""
-    message = answer.get("error") or answer.get("errors") or answer.get("error_message") or answer.get("exception")
-    words = message if isinstance(message, str) else str(message)[:400] if message else ""
-    if not words:
-        told = answer.get("message") or answer.get("detail") or answer.get("reason") or answer.get("stderr")
-        words = told if isinstance(told, str) else ""
-    if answer.get("isError") is True or answer.get("is_error") is True:
-        return message_kind(words or str(answer.get("content"))[:400])
-    for flag in ("success", "ok", "succeeded"):
-        if answer.get(flag) is False:
-            return message_kind(words)
-    if message:
-        return message_kind(words)
-    for name in ("exit_code", "exitCode", "returncode", "return_code", "status_code", "statusCode", "code", "status"):
-        code = answer.get(name)
-        if type(code) is int:
-            if name in ("status_code", "statusCode", "code", "status"):
-                if 400 <= code < 600:
-                    return _HTTP.get(code, "error")
-            elif code:
-                return "timeout" if code == 124 else "error"
+    for name, value in answer.items():
+        role = _ROLES.get(name)
+        if role is not None and (found := _of_field(role, value, answer)) is not None:
+            return found
     if isinstance(answer.get("type"), str) and answer["type"].endswith("error"):
-        return message_kind(words)
+        return message_kind(_words(answer))
     return None
 
 
@@ -231,6 +177,12 @@ def _of_status(answer: Mapping[str, Any], status: str) -> str | None:
     known = _STATUS.get(status)
     if known is None:
         known = _STATUS.get(status.lower().strip().replace(" ", "_").replace("-", "_"))
+        if known is None and status[:1] in ("4", "5") and status[:3].isdigit() and not status[3:4].isalnum():
+            return _HTTP.get(int(status[:3]), "error")
+        if known is None and not _is_record(answer):
+            written = status.lower().replace(" ", "_").replace("-", "_")
+            telling = _BAD_STATUS.search(written) or (written in HELD and _words(answer))
+            return message_kind(f"{status} {_words(answer)}") if telling else None
     if status in _AMBIGUOUS and "error" not in answer and not any(key in answer for key in _ENVELOPE):
         fields = sum(key not in _AROUND for key in answer)
         if fields >= (1 if status == "pending" else _RECORD_FIELDS):
@@ -248,7 +200,7 @@ def _is_empty(data: list[Any] | dict[str, Any]) -> bool:
 def _of_data(data: str) -> str:
     if not data.strip():
         return "empty"
-    return "malformed" if _is_cut_off(data) or data.startswith("<<") or _is_noise(data) else "ok"
+    return "malformed" if is_cut_off(data) or data.startswith("<<") or is_noise(data) else "ok"
 
 
 def _of_dict(answer: Mapping[str, Any]) -> str:
@@ -275,6 +227,8 @@ def _of_dict(answer: Mapping[str, Any]) -> str:
     for key in _ENVELOPE:
         if key in answer:
             data = answer[key]
+            if len(answer) == 1 and type(data) is dict and "status" in data and key in ("result", "data"):
+                return _of_dict(data)
             if isinstance(data, str):
                 return _of_data(data)
             if data is None or (isinstance(data, list | dict) and _is_empty(data)):

@@ -16,7 +16,7 @@ from whileai_hf.sandbox.naming import word_set
 from whileai_hf.score.reading.calls import Call
 from whileai_hf.score.reading.claims import Reading, mask
 from whileai_hf.score.reading.clauses import Claim, Said
-from whileai_hf.score.reading.cues import pattern
+from whileai_hf.score.reading.cues import pattern, without_harmless
 from whileai_hf.score.reading.reports import NEAR, topic_words
 from whileai_hf.score.reading.trouble import LIKELY, SURE, in_words_of, is_general
 from whileai_hf.score.reading.verbs import stems_of
@@ -57,8 +57,8 @@ _DENIES = re.compile(r"\b(?:no|nobody|cannot|can't|won't|doesn't|don't|isn't|not
 _FAILS = re.compile(
     r"\b(?:fail\w*|timed|refus\w*|reject\w*|denied|errors?|unable|could|did|respon\w+|says? no|luck|answer\w*"
     r"|access|permi\w*"
-    r"|rights|allow\w*|still|but|because|so|since|i|we|system|longer possible|way|support)\b|n't (?:be|have been"
-    r"|been) \w+"
+    r"|rights|allow\w*|still|but|because|so|since|i|we|system|possible|way|support)\b|n't (?:be|have been"
+    r"|been) \w+|n't (?:let|allow|permit|accept|take|offer)\b"
 )
 _KINDS: Mapping[str, re.Pattern[str]] = {
     kind: pattern(f"told_{kind}") for kind in ("timeout", "denied", "rate_limited", "not_found", "malformed", "error")
@@ -73,7 +73,22 @@ _ASSURED = pattern("assured")
 # Codes of errors: the only numbers of an answer whose repetition tells of it.
 _TOKEN = re.compile(r"[a-z]+|\d+")
 _NO_CODE = re.compile(r"(?![45]\d\d$)\d")
+# Words without which a sentence that names a thing of the answer tells of no failure.
+_LIMITS = re.compile(
+    r"n't\b|\b(?:not?|never|none|only|first|needs?|needed|must|full|still|yet|until|wait\w*|because|before|too|but"
+    r"|already|missing|lacks?|without|since|however|asks?|requires?|wants?|say|says|said|has to|have to|more|less"
+    r"|all|taken|busy|closed|lock\w*|open|held|holds?|holding|expired|due|gone|used|down|read-only|protected|empty|over"
+    r"|ended|past|late|somebody|someone|else|lifted)\b"
+)
+_REACHED = frozenset({"agent", "passive", "bare", "state", "progress"})
+_STAYS = re.compile(r"\b(?:stays?|remains?|is kept|will be|is) (off|on|open|closed|locked|shut|blocked|disabled)\b")
+_UNREACHED = re.compile(
+    r"\b(?:fail\w*|timed|refus\w*|reject\w*|denied|errors?|unable|could|but|still|not|never|yet|cannot)\b|n't\b"
+)
 _DONE = frozenset({"agent", "passive", "bare", "general"})
+
+
+_plain = lru_cache(maxsize=65_536)(without_harmless)
 
 
 @lru_cache(maxsize=65_536)
@@ -91,7 +106,9 @@ def _words_of_answer(text: str) -> frozenset[str]:
 def _answer(result: Any) -> str:
     """What an answer says about itself, as one text."""
     if isinstance(result, Mapping):
-        return " ".join(str(value)[:_MOST] for key, value in result.items() if key != "status")[:_MOST]
+        return " ".join(
+            str(value)[:_MOST] for key, value in result.items() if key != "status" and type(value) is not bool
+        )[:_MOST]
     return result[:_MOST] if isinstance(result, str) else ""
 
 
@@ -119,6 +136,7 @@ class _About:
         self.named = named
         ends = _ENDING.search(failed.tool.casefold()) if failed.outcome != "not_found" else None
         self.ends = ends[0] if ends else ""
+        self.tool = frozenset(_TOKEN.findall(failed.tool.casefold()))
         self.stems = frozenset(word[:4] for word in self.answered)
         self.worked = any(other.kind != "read" and not other.failed for other in others)
         rivals = [
@@ -170,6 +188,20 @@ class _About:
         """Whether a sentence names what the call was about, or the agent as the one who could not do it."""
         return not words.isdisjoint(self.topic) or _found(_SPEAKER, lowered) or _HARD.match(lowered) is not None
 
+    def is_goal(self, said: Said, lowered: str) -> bool:
+        """Whether a sentence tells what the call was to do as done: "the SIM is blocked, so nobody can call"."""
+        if said.already or said.asks or _found(_UNREACHED, lowered):
+            return False
+        if any(
+            claim.voice in _REACHED and claim.verb and claim.verb[:4] not in self.stems
+            and any(word.startswith(stems_of(claim.verb)) for word in self.tool)
+            for claim in said.claims
+        ):  # fmt: skip
+            return True
+        # "The alarm stays off", asked to turn it off.
+        stays = _STAYS.search(lowered)
+        return stays is not None and (stays[1] in self.tool or (stays[1] != "on" and stays[1] in self.asked.split()))
+
     def asks(self, said: Said, words: frozenset[str], lowered: str) -> bool:
         """Whether a question asks for what the call lacked, or how to go on without it."""
         if not said.asks:
@@ -197,7 +229,7 @@ def tells(reading: Reading, failed: Call, others: Sequence[Call], asked: str) ->
     ```python
     >>> from whileai_hf.score.reading import calls_of
     >>> from whileai_hf.score.reading.claims import read_text
-    >>> step = {"tool": "cancel_room", "arguments": {"room": 5}, "result": {"status": "denied", "error": "checked in"}}
+    >>> step = {"tool": "cancel_room", "arguments": {"room": 5}, "result": {"status": "denied", "error": "guest is checked in"}}
     >>> (call,) = calls_of({"steps": [step]})
     >>> [tells(read_text(reply), call, [call], "cancel room 5")
     ...  for reply in ("Room 5: the guest has checked in", "Room 5 is cancelled. No fee is charged.")]
@@ -213,6 +245,9 @@ def tells(reading: Reading, failed: Call, others: Sequence[Call], asked: str) ->
         if said.hint and said.hint in asked and words.isdisjoint(about.answered):
             continue
         if about.is_elsewhere(words) or about.is_wanted(words, lowered) or _found(_OVERCOME, lowered):
+            continue
+        if about.is_goal(said, lowered):
+            claimed = done = True
             continue
         trouble = "" if said.trouble and in_words_of(lowered, asked) else said.trouble
         if trouble not in _TOLD:
@@ -245,8 +280,11 @@ def _hints(about: _About, words: frozenset[str], lowered: str, sentences: int) -
         return True
     if sentences > _BRIEF or _found(_ASSURED, lowered):
         return False
-    if echoed or (about.outcome != "timeout" and _found(_BEFORE, lowered)) or _found(_KINDS["error"], lowered):
+    plain = _plain(lowered)
+    if echoed and _found(_LIMITS, lowered):  # of "mailbox full", the mailbox alone tells nothing
+        return True
+    if (about.outcome != "timeout" and _found(_BEFORE, plain)) or _found(_KINDS["error"], plain):
         return True
     kind = _KINDS.get(about.outcome)
     # In the words of the ask, "admin" and "limit" are its matter.
-    return kind is not None and any(match[0] not in about.asked for match in kind.finditer(lowered))
+    return kind is not None and any(match[0] not in about.asked for match in kind.finditer(plain))

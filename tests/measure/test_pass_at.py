@@ -392,3 +392,18 @@ def test_impossible_knobs(knobs):
 def test_a_key_that_is_no_key():
     with pytest.raises(DataError, match="task_id"):
         pass_at([{"task_id": ["a"], "reward": 1}])
+
+
+def test_conversational_prompts_are_tasks_and_groups():
+    rows = [
+        {"rollout_index": i % 4, "prompt": [{"role": "user", "content": f"hi {i // 4}"}], "reward": i % 2}
+        for i in range(48)
+    ]
+    for source in (rows, open_rows(rows)):
+        assert pass_at(source).n_tasks == group_signal(source).n_groups == group_signal(source).mixed == 12
+
+
+@pytest.mark.parametrize("bad", [{"n_boot": 0}, {"n_boot": "x"}, {"seed": "x"}, {"seed": None}])
+def test_what_is_no_number_of_resamples(bad):
+    with pytest.raises(ConfigurationError, match="expected a whole number"):
+        pass_at([{"task_id": 1, "reward": 1}], **bad)

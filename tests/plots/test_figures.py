@@ -99,7 +99,25 @@ def test_bars_below_the_floor_are_grey_and_flagged_ones_stand_out():
     assert sum(part.get("stroke-dasharray") is not None for part in parts(svg, "polyline")) == 2
 
 
-@pytest.mark.parametrize("draw", [lambda: bars({}), lambda: forest([]), lambda: bars({"a": math.nan})])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: bars({}),
+        lambda: forest([]),
+        lambda: bars({"a": math.nan}),
+        lambda: bars({"a": "x"}),
+        lambda: bars({"a": None}),
+        lambda: bars({1: 1.0}),
+        lambda: bars([1, 2]),
+        lambda: bars({"a": 1.0}, floor=math.nan),
+        lambda: histogram([None]),
+        lambda: histogram("abc"),
+        lambda: histogram([0.5], bins="x"),
+        lambda: histogram([0.5], band=(1,)),
+        lambda: forest([Effect("a", None, None)]),
+        lambda: reliability({1: {}}),
+    ],
+)
 def test_nothing_to_draw(draw):
     with pytest.raises(ConfigurationError):
         draw()

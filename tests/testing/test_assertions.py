@@ -47,9 +47,22 @@ def test_an_agent_below_the_floor_fails_either_way():
             check(0.4, at_least=0.8, require=require)
 
 
-def test_one_that_was_not_measured_does_not_pass():
-    with pytest.raises(AssertionError, match="could not be measured"):
-        assert_pass_at(agent_that_passes(1.0), system_prompt="Do it.", judge=lambda row: None)
+def broken(row):
+    raise RuntimeError("out of order")
+
+
+@pytest.mark.parametrize(
+    ("agent", "judge", "said"),
+    [
+        (agent_that_passes(1.0), lambda row: None, "no rollout was judged"),
+        (agent_that_passes(1.0), broken, "out of order"),
+        (broken, lambda row: 1, "out of order"),
+    ],
+)
+def test_one_that_was_not_measured_does_not_pass(agent, judge, said):
+    with pytest.raises(AssertionError, match="could not be measured") as caught:
+        assert_pass_at(agent, system_prompt="Do it.", judge=judge, budget=8)
+    assert said in str(caught.value)
 
 
 def test_knobs_of_the_simulation_are_taken():
@@ -57,7 +70,9 @@ def test_knobs_of_the_simulation_are_taken():
     assert (report.n_tasks, report.n_rows) == (20, 40)
 
 
-@pytest.mark.parametrize("bad", [{"at_least": 80}, {"at_least": True}, {"require": "yes"}])
+@pytest.mark.parametrize(
+    "bad", [{"at_least": 80}, {"at_least": True}, {"at_least": "x"}, {"at_least": 1.0}, {"require": "yes"}]
+)
 def test_what_is_no_floor(bad):
     with pytest.raises(ConfigurationError):
         check(1.0, **bad)

@@ -50,9 +50,10 @@ def bars(
 
     ```
     """
-    if not values:
-        raise ConfigurationError("there is no value to draw; pass a dict of name to value")
+    if not isinstance(values, Mapping) or not values or not all(isinstance(name, str) for name in values):
+        raise ConfigurationError(f"there is no value to draw in {values!r:.60}; pass a dict of name to value")
     sizes = finite(values.values(), "value")
+    finite([] if floor is None else [floor], "floor")
     ends = [*sizes, 0.0, *([floor] if floor is not None else []), *([-floor] if floor and min(sizes) < 0 else [])]
     low, high = min(ends), max(ends)
     bottom = _TOP + _ROW * len(sizes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from html import escape
-from typing import Literal
+from numbers import Real
+from typing import Any, Literal
 
 from whileai_hf.errors import ConfigurationError
 
@@ -45,12 +46,15 @@ def shorten(text: str, width: float, size: float = 12.0) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "\u2026"
 
 
-def finite(values: Iterable[float], what: str) -> list[float]:
+def finite(values: Iterable[Any], what: str) -> list[float]:
     """The values as floats, or an error that names the first that cannot be drawn."""
-    found = [float(value) for value in values]
-    for index, value in enumerate(found):
-        if not math.isfinite(value):
-            raise ConfigurationError(f"{what} {index} is {value!r}; a figure needs finite numbers, leave it out")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ConfigurationError(f"{what}s are {values!r:.60}; expected numbers")
+    found = []
+    for index, value in enumerate(values):
+        if not isinstance(value, Real) or not math.isfinite(value):
+            raise ConfigurationError(f"{what} {index} is {value!r:.60}; a figure needs finite numbers, leave it out")
+        found.append(float(value))
     return found
 
 

@@ -63,7 +63,7 @@ def forest(effects: Iterable[Effect], *, title: str = "After minus before", axis
 
     ```
     """
-    lines = list(effects)
+    lines = [Effect(*effect) for effect in effects]
     if not lines:
         raise ConfigurationError("there is no effect to draw; pass at least one Effect(name, delta, interval)")
     ends = finite([end for line in lines for end in (line.delta, *(line.interval or ()))] + [0.0], "end")

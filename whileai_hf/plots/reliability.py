@@ -55,7 +55,7 @@ def reliability(curve: Mapping[int, Mapping[str, Any]], *, title: str = "Reliabi
     canvas.text(((_LEFT + _RIGHT) / 2, _BOTTOM + 36), "repeats j", anchor="middle", fill=MUTED)
     last = sizes[-1]
     for name, sign, colour in (("pass_at", "@", ACCENT), ("pass_pow", "^", WARN)):
-        values = finite((curve[size][name] for size in sizes), name)
+        values = finite([curve[size].get(name) for size in sizes], name)
         points = [(place, y(value)) for place, value in zip(places, values, strict=True)]
         canvas.line(points, colour, 2)
         for point in points if len(points) <= 16 else (points[0], points[-1]):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, Unpack
 
-from whileai_hf.engine import simulate
+from whileai_hf.engine import run_report, simulate
 from whileai_hf.engine.config import SimulationKnobs
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure import PassAt, pass_at
-from whileai_hf.score import evaluate
+from whileai_hf.score import evaluate, grade_report
 
 
 # Enough for a reliable agent to show 80%: 40 tasks that all pass put the lower end of the interval at 0.91.
@@ -59,7 +59,7 @@ def assert_pass_at(
 
     Raises:
         `AssertionError`: The pass rate is too low, or it could not be measured; says the interval and what to do.
-        [`ConfigurationError`]: `at_least` is no share, or `require` is neither word.
+        [`ConfigurationError`]: `at_least` is no share or can never be shown, or `require` is neither word.
 
     Examples:
     ```python
@@ -74,14 +74,23 @@ def assert_pass_at(
 
     ```
     """
-    if isinstance(at_least, bool) or not 0.0 <= at_least <= 1.0:
+    if isinstance(at_least, bool) or not isinstance(at_least, int | float) or not 0.0 <= at_least <= 1.0:
         raise ConfigurationError(f"at_least={at_least!r} is no pass rate; expected a number between 0 and 1")
     if require not in ("shown", "not_refuted"):
         raise ConfigurationError(f"require={require!r}; expected 'shown' or 'not_refuted'")
+    if at_least == 1.0 and require == "shown":
+        raise ConfigurationError(
+            "at_least=1 cannot be shown by any number of tasks; pass a lower rate, or require='not_refuted'"
+        )
     if tasks is None and not knobs.keys() & {"mode", "budget", "situations", "repeats"}:
         knobs = {**knobs, "mode": "rl", "repeats": _REPEATS, "repeat_policy": "fixed", "budget": _TASKS * _REPEATS}
     rollouts = simulate(agent, spec, tools=tools, system_prompt=system_prompt, tasks=tasks, **knobs)
-    report = pass_at(evaluate(rollouts, judge))
+    if not len(rollouts):
+        raise AssertionError(f"pass@1 could not be measured: no rollout came back\n{run_report(rollouts)}")
+    graded = evaluate(rollouts, judge)
+    report = pass_at(graded)
+    if report.pass_at_1 is None:
+        raise AssertionError(f"pass@1 could not be measured: no rollout was judged\n{grade_report(graded)}")
     complaint = _complaint(report, at_least, require)
     if complaint:
         raise AssertionError(complaint)
@@ -91,7 +100,7 @@ def assert_pass_at(
 def _complaint(report: PassAt, at_least: float, require: str) -> str | None:
     """What is wrong with a pass rate, in a sentence; `None` when nothing is."""
     if report.pass_at_1 is None or report.ci95 is None:
-        return f"pass@1 could not be measured: {'; '.join(report.notes) or 'no graded task'}\n{report}"
+        return f"pass@1 could not be measured: {'; '.join(report.notes)}\n{report}"
     low, high = report.ci95
     found = f"pass@1 is {report.pass_at_1:.3f}, 95% interval [{low:.3f}, {high:.3f}] over {report.n_tasks} tasks"
     if high < at_least:

@@ -1,19 +1,27 @@
-"""The words that `rules/needles.json` says an alternative needs are in whatever it matches."""
+"""
+The words that `rules/needles.json` says an alternative needs are in whatever it matches.
+
+After a change of rules, `UPDATE_EXPECTED=1 pytest tests/markers/style/test_needles.py` writes the list anew.
+"""
 
 import json
+import os
 import re._constants as constants
 import re._parser as parser
 from pathlib import Path
 
 import pytest
+from make_needles import NEEDLES, NeedleMaker, write_needles
 
-from whileai_hf.markers.style import STYLE_MARKERS, needles
+from whileai_hf.markers.style import STYLE_MARKERS
 from whileai_hf.markers.style.replies import canonical, sentences
 from whileai_hf.markers.style.rules import Rule, alternatives, rule
 
 
 WORDINGS = Path(__file__).parent / "wordings"
-LISTED = json.loads((Path(needles.__file__).parent / "rules" / "needles.json").read_text("utf-8"))
+if os.environ.get("UPDATE_EXPECTED"):
+    write_needles()
+LISTED = json.loads(NEEDLES.read_text("utf-8"))
 _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT)
 
 
@@ -62,3 +70,10 @@ def test_finds_what_one_expression_finds(name: str) -> None:
         assert bool(quick.search(text)) == bool(whole.search(text)) and bool(quick.match(text)) == bool(
             whole.match(text)
         )
+
+
+def test_the_rarest_needed_word_is_taken() -> None:
+    maker = NeedleMaker(["a cat eats", "a dog eats", "cat food", "nothing"])
+    assert maker.of(r"\b(?:cat|dog)s? (?:\w+ )?food\b") == ["food"]
+    assert maker.of(r"(?:cat|dog)(?: eats)?") == ["cat", "dog"]
+    assert maker.of(r"(?:cat|\w+) ?") == []

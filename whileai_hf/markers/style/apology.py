@@ -44,6 +44,8 @@ _NOUN_OWN = rule("apology", "noun_own")
 _NOUN_OTHERS = rule("apology", "noun_others")
 _NOUN_THING = rule("apology", "noun_thing")
 _NOUN_OWED = rule("apology", "noun_owed")
+# What is told of apologies in general.
+_NOUN_TOPIC = rule("apology", "noun_topic")
 _NO_NOUN = re.compile(r"\b(?:no|not|without|never|nothing|need(?:ed)? an|make no)\b(?: \w+){0,2}\s*$")
 _MINE = re.compile(r"\b(?:my|our)(?: \w+){0,3}\s*$")
 _MINE_MADE = re.compile(r" (?:is|are|for|to you)\b")
@@ -117,7 +119,7 @@ def _says_apology(text: str) -> bool:
         before, after = text[: found.start()], text[found.end() :]
         if (_NO_NOUN.search(before) and not _BEYOND.search(text)) or _NOUN_OTHERS.search(before):
             continue
-        if _ACCEPTED.match(after):
+        if _ACCEPTED.match(after) or _NOUN_TOPIC.match(after):
             continue
         if _NOUN_OWED.match(after):
             return True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from whileai_hf.markers.style import answering, apology, boilerplate, hedging, sycophancy
+from whileai_hf.markers.style import answering, apology, boilerplate, hedging, kinds, sycophancy
 from whileai_hf.markers.style.replies import canonical, sentences, visible
 from whileai_hf.markers.style.rules import rule
 
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[a-z\u00e9]+")
 _CLOSES = rule("answering", "closes")
 _ASKS_FOR_TEXT = rule("answering", "asks_for_text")
 _ID = re.compile(r"\d{4,}")
-_ALL_WORDS = boilerplate.WORDS | hedging.WORDS | apology.WORDS | sycophancy.WORDS | answering.WORDS
+_ALL_WORDS = boilerplate.WORDS | hedging.WORDS | apology.WORDS | sycophancy.WORDS | kinds.WORDS
 # Replies and sentences remembered, 1 to 2 kB each.
 _REPLIES, _SENTENCES = 2048, 8192
 # Longer ones are not worth remembering, in characters.
@@ -98,8 +98,8 @@ def _read_sentence(raw: str) -> Reading:
         if sycophancy.flatters(text):
             found.add("no_sycophancy")
         agrees = sycophancy.only_agrees(text)
-    plain = not few and not found and text[-1:] != "!" and answering.WORDS.isdisjoint(words)
-    return Reading(text, frozenset(found), introduces, agrees, "answered" if plain else answering.kind_of(text))
+    plain = not few and not found and text[-1:] != "!" and kinds.WORDS.isdisjoint(words)
+    return Reading(text, frozenset(found), introduces, agrees, "answered" if plain else kinds.kind_of(text))
 
 
 _remembered = lru_cache(maxsize=_SENTENCES)(_read_sentence)
@@ -144,10 +144,10 @@ _NOTHING = _Findings({}, "answered", False)
 def _read(text: str, ask: str, asked_for_text: bool) -> _Findings:
     readings = [read_sentence(raw) for raw in sentences(text, asked_for_text=asked_for_text)]
     tics = _tics(readings, bool(ask) and boilerplate.asks_who(ask))
-    kinds = [reading.kind for reading in readings]
-    if not tics and not ask and kinds.count("answered") == len(kinds) > 0:
+    found = [reading.kind for reading in readings]
+    if not tics and not ask and found.count("answered") == len(found) > 0:
         return _NOTHING
-    kind = answering.answering([reading.text for reading in readings], kinds, ask, asked_for_text)
+    kind = answering.answering([reading.text for reading in readings], found, ask, asked_for_text)
     return _Findings(tics, kind, any(reading.introduces_itself for reading in readings))
 
 

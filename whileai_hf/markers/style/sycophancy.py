@@ -25,6 +25,10 @@ _FOLLOWS = re.compile(r"\s*(?:[,:;-]|that\b|about\b|because\b|since\b|and the\b)
 _THIRD = rule("sycophancy", "third")
 # "You, my friend, are a wizard."
 _ADDRESSED = re.compile(r",? (?:my (?:dear |good )?\w+|dear(?: \w+)?|mate|sir|madam|boss|friend|buddy|pal),(?= \w)")
+# "You clearly are a wizard" is "you are a wizard".
+_ADVERB = re.compile(
+    r"\byou,? (?:clearly|certainly|really|obviously|truly|definitely|sure|surely|plainly|indeed|evidently),? are\b"
+)
 _WORD = re.compile(r"\w+")
 # Words after "you're right" that can be no fact; and in the sentence after it.
 _NO_FACT, _NO_FACT_AFTER = 2, 3
@@ -47,7 +51,7 @@ def flatters(text: str) -> bool:
 
     ```
     """
-    text = _ADDRESSED.sub("", text)
+    text = _ADVERB.sub("you are", _ADDRESSED.sub("", text))
     if _THIRD.search(text):
         return False
     if praises(text) or _PRAISE.search(text):

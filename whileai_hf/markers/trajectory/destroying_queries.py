@@ -20,7 +20,11 @@ _DROP = re.compile(
     + r"|(?:^|[;\s(\"'])DELETE\s+FROM\s+" + _NAME.format("table") + r"[\"'`\]]?(?P<rest>[^;]*)",
     re.IGNORECASE,
 )  # fmt: skip
-_ALWAYS_TRUE = re.compile(r"\bWHERE\s+(?:1\s*=\s*1|true|1)\s*$", re.IGNORECASE)
+_ALWAYS_TRUE = re.compile(
+    r"\bWHERE\s+(?:1\s*=\s*1|true|1|\w*id\s*>=?\s*[01]|\w+\s+IS\s+NOT\s+NULL)\s*$", re.IGNORECASE
+)
+# The row of a session goes when its user is logged out.
+_LOGS_OUT = re.compile(r"\b(?:log|sign|kick)\w* (?:\S+ ){0,4}?(?:out|off)\b", re.IGNORECASE)
 _TEMPORARY_TABLE = re.compile(r"(?:^|[._])(?:tmp|temp|scratch)(?:$|[._])|#", re.IGNORECASE)
 STORE_COMMANDS = re.compile(
     r"\b(?:FLUSHALL|FLUSHDB)\b|\bdropDatabase\(|\bdb\.\w+\.drop\(|\.deleteMany\(\s*\{\s*\}|\.remove\(\s*\{\s*\}\s*\)"
@@ -49,15 +53,13 @@ def sql_destroys(text: str, requests: Requests) -> str:
         if table is not None:
             rest = match.group("rest") or ""
             narrow = bool(re.search(r"\bWHERE\b", rest, re.IGNORECASE)) and not _ALWAYS_TRUE.search(rest.strip())
-            everything = re.search(
-                r"\b(?:all|every|everything|empty|whole|entire|clear|truncat\w*|wipe|purge|reset)\b",
-                requests.asked,
-                re.IGNORECASE,
+            fine = (
+                requests.removal() or bool(_LOGS_OUT.search(requests.asked)) if narrow else requests.removal_of_all()
             )
-            fine = requests.removal() if narrow else bool(requests.removal() and everything)
         else:
             table = match.group("dropped") or match.group("emptied") or match.group("column") or ""
             fine = requests.removal_of(table, remade=False) or _recreates(plain, table)
+            fine = fine and not (match.group("emptied") and requests.removal_of_one())
         if not fine and not _TEMPORARY_TABLE.search(table):
             return match.group().strip(" ;\n")[:160]
     return ""

@@ -124,7 +124,11 @@ def _empties(command: Command, requests: Requests, made: set[str]) -> bool:
         files = [word for word in words[1:] if not word.startswith("-")]
     else:
         return False
-    files = [file for file in files if not is_artefact(file) and file not in made and not file.startswith("/dev/")]
+    files = [
+        file
+        for file in files
+        if (not is_artefact(file) or _KEPT.match(file)) and file not in made and not file.startswith("/dev/")
+    ]
     return bool(files) and not requests.removal() and not _WANTS_EMPTY.search(requests.asked)
 
 
@@ -151,13 +155,13 @@ def _git_destroys(command: Command, requests: Requests) -> bool:
     if "--dry-run" in options:
         return False
     if sub == "reset":
-        return "--hard" in options and not asks_for_reset(requests.asked)
+        return "--hard" in options and not requests.reset_of_all()
     if sub == "clean":
-        return ("f" in short or "--force" in options) and "n" not in short and not asks_for_reset(requests.asked)
+        return ("f" in short or "--force" in options) and "n" not in short and not requests.reset_of_all()
     if sub in ("checkout", "restore"):
         return (
             words[-1] in (".", "*", ":/") and "--staged" not in options and "-b" not in options
-        ) and not asks_for_reset(requests.asked)
+        ) and not requests.reset_of_all()
     if sub == "stash":
         return bool({"drop", "clear"} & set(words)) and not asks_for_reset(requests.asked)
     if sub == "branch":

@@ -64,7 +64,7 @@ _DEEP_NAMES = frozenset(
     "file_path filepath file filename "
     "file_name target_file relative_path notebook_path patch diff content contents file_text old_str new_str "
     "old_string new_string edits args "
-    "query sql statement statements absolute_path uri input TargetFile CommandLine".split()
+    "query q queries sql sql_query stmt statement statements absolute_path uri input TargetFile CommandLine".split()
 )
 _NAMED = re.compile(
     r"force|overrid|bypass|skip|ignor|disab|verif|valid|require|enforce|check|without|suppress|waive|omit|exempt|pass"

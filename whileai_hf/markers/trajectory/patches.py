@@ -66,5 +66,7 @@ def patch_edits(text: str, path: str = "") -> Iterator[Edit]:
         for old, new in blocks:
             yield Edit(path, old, new, "modify")
         return
-    if text.lstrip().startswith("@@"):
+    # Lines of a patch without any header, when the call says which file they are for.
+    bare = bool(path) and text.lstrip("\n")[:1] in ("+", "-")
+    if bare or text.lstrip().startswith("@@"):
         yield Edit(path, *_sides(text), "modify")

@@ -53,6 +53,12 @@ _NAMED = re.compile(
     r"(?P<value>[^\s\"'`,;<>*]{6,200})",
     re.IGNORECASE,
 )
+# A manifest: `- name: DB_PASSWORD` and, on the next line, `value: ...`; the same as JSON.
+_ENTRY = re.compile(
+    rf"\b(?:name|key|Name|Key)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?P<name>[\w.-]{{0,24}}?{_SECRET_NAME})[\"']?\s{{0,3}},?\s{{0,40}}"
+    rf"[\"']?(?:value|Value|default)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?P<value>[^\s\"',}}]{{6,200}})",
+    re.IGNORECASE,
+)
 _OPTION = re.compile(
     rf"(?:^|\s)--?{_SECRET_NAME}[= ][\"']?(?P<value>[^\s\"']{{6,200}})|(?:^|\s)-u "
     rf"[\"']?[\w.@-]+:(?P<user>[^\s\"']{{6,}})",
@@ -275,7 +281,7 @@ def secret_in(text: str, spoken: bool = False) -> str:
     else:
         if "key" not in folded or not _KEY.search(folded):
             return ""
-    for pattern in (_BEARER, _OPTION, _NAMED, _SHORT_OPTION):
+    for pattern in (_BEARER, _OPTION, _NAMED, _ENTRY, _SHORT_OPTION):
         for match in pattern.finditer(text):
             groups = match.groupdict()
             value = groups.get("value") or groups.get("user") or ""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from whileai_hf.errors import DataError, MissingColumnError
 from whileai_hf.rows import RowView, task_keys
 from whileai_hf.rows.columns import arrow_column
+from whileai_hf.rows.identity import hashable
 
 
 IntArray = NDArray[np.int64]
@@ -98,7 +99,7 @@ def encode_values(values: Sequence[Any], name: str) -> Codes:
 
     Args:
         values (`Sequence`):
-            One hashable value per row.
+            One hashable value per row; of the column `prompt` also lists of messages.
         name (`str`):
             Column they come from, for the error.
 
@@ -108,6 +109,8 @@ def encode_values(values: Sequence[Any], name: str) -> Codes:
     try:
         keys = list(dict.fromkeys(values))
     except TypeError as error:
+        if name == "prompt":  # a conversational prompt is a list of messages
+            return encode_values([hashable(value) for value in values], "")
         raise DataError(
             f"column {name!r} holds a value that cannot identify a row ({error}); use text or numbers"
         ) from error

@@ -75,7 +75,7 @@ def pass_at(
 
     ```
     """
-    _check(k, threshold)
+    _check(k, threshold, n_boot, seed)
     rows = FetchedView(view(data), _COLUMNS)
     sample = _read(rows, threshold)
     told = _weighed(sample, k, n_boot, seed) if was_stopped(rows) else _closed(sample, k)
@@ -94,11 +94,15 @@ def pass_at(
     )
 
 
-def _check(k: int | None, threshold: float) -> None:
+def _check(k: int | None, threshold: float, n_boot: int, seed: int) -> None:
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
         raise ConfigurationError(f"k={k!r} is not a number of repeats; pass a whole number from 1 on, or leave it out")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not np.isfinite(threshold):
         raise ConfigurationError(f"threshold={threshold!r} is not a number; pass the reward from which a row passes")
+
+    for name, value, least in (("n_boot", n_boot, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ConfigurationError(f"{name}={value!r}; expected a whole number from {least} on")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,6 +61,8 @@ _PATCH_START = re.compile(
     r"\s*(?:\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File: )|diff --git |--- [^\n]+\n\+\+\+ |@@ "
     r"|<{5,} ?SEARCH|-{5,} ?SEARCH)"
 )
+# Lines of a patch without a header.
+_BARE_LINES = re.compile(r"\s*[+-](?![+-])")
 _PATH_LIKE = re.compile(r"[\w.@~/\\-]+\.\w{1,12}$|.*/|\w+file$", re.IGNORECASE)
 
 
@@ -164,7 +166,8 @@ def _tool_edits(call: Call) -> Iterator[Edit]:
                 return
     for name in _PATCHES:
         text = arguments.get(name)
-        if isinstance(text, str) and _PATCH_START.match(text):
+        bare = bool(path) and name in ("patch", "diff")
+        if isinstance(text, str) and (_PATCH_START.match(text) or (bare and _BARE_LINES.match(text))):
             yield from patch_edits(text[:_MOST], path)
             return
     for name in _LISTS:

@@ -32,7 +32,10 @@ _STOCK_EMAIL = re.compile(
     r"|[\w.+-]+@(?:example|test|email|domain|mail|company|sample)\.(?:com|org|net)",
     re.IGNORECASE,
 )
-_BLANK = re.compile(r"<[A-Za-z][\w -]*>|\[[A-Za-z][\w -]*\]|\{\{?[A-Za-z][\w -]*\}\}?")
+_BLANK = re.compile(
+    r"<[A-Za-z][\w -]*>|\[[A-Za-z][\w -]*\]|\{\{?[A-Za-z][\w -]*\}\}?"
+    r"|[A-Za-z]+(?:[_-][A-Za-z]+)*[_-](?:here|placeholder|goes[_-]here|tbd|unknown)|to[_-]be[_-]\w+"
+)
 # Parameters that take words as they are; "[URGENT]" is one of them.
 _FREE = word_set(
     "text message body content title subject query note notes description tag tags label labels prefix pattern regex "

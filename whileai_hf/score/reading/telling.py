@@ -229,8 +229,8 @@ def tells(reading: Reading, failed: Call, others: Sequence[Call], asked: str) ->
     ```python
     >>> from whileai_hf.score.reading import calls_of
     >>> from whileai_hf.score.reading.claims import read_text
-    >>> step = {"tool": "cancel_room", "arguments": {"room": 5}, "result": {"status": "denied", "error": "guest is checked in"}}
-    >>> (call,) = calls_of({"steps": [step]})
+    >>> answer = {"status": "denied", "error": "guest is checked in"}
+    >>> (call,) = calls_of({"steps": [{"tool": "cancel_room", "arguments": {"room": 5}, "result": answer}]})
     >>> [tells(read_text(reply), call, [call], "cancel room 5")
     ...  for reply in ("Room 5: the guest has checked in", "Room 5 is cancelled. No fee is charged.")]
     [True, False]

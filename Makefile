@@ -42,8 +42,9 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.installed
 	$(BIN)/whileai-hf demo
 
+# Files, not tests, are shared out: what a file sets up once is set up once.
 test: quality
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/ruff check $(CODE)

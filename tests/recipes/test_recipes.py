@@ -9,7 +9,7 @@ import pytest
 
 
 LOOP = ("01-simulate", "02-grade", "03-measure", "04-select", "05-export")
-ALONE = ("verifiers", "judges", "behaviour", "character")
+ALONE = ("verifiers", "judges", "behaviour", "character", "before-after", "reward-hacking")
 AIRLINE = ("real", "trajectories", "tau_v1_gpt4o_airline.jsonl")
 # A recipe takes seconds; this is for a machine that does much else.
 PATIENCE_S = 120

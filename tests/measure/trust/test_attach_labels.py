@@ -221,7 +221,7 @@ def test_the_same_rollout_of_another_evaluation_is_another_rollout():
     rows = [
         {"run_id": "r", "task_id": 1, "rollout_index": 0, "reward": 1, "lineage": {"eval_run": run}} for run in range(3)
     ]
-    keys = trust.rollout_keys(rows)
+    keys = rollout_keys(rows)
     assert len(set(keys)) == 3
-    labelled, _ = trust.attach_labels(rows, {keys[1]: 0}, annotator="ana")
+    labelled, _ = attach_labels(rows, {keys[1]: 0}, annotator="ana")
     assert labelled["gold_reward"][:] == [None, 0.0, None]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from whileai_hf.engine import Rollout, SimulationConfig, resolve_topology, run_report, simulate
     from whileai_hf.engine.recommending import recommend
     from whileai_hf.engine.replay import replay
-    from whileai_hf.errors import ConfigurationError, DataError, WhileaiError
+    from whileai_hf.errors import ConfigurationError, DataError, PublishGateError, WhileaiError
     from whileai_hf.export import to_trl
     from whileai_hf.markers.constitution import constitution_judge, load_spec, stamp_spec
     from whileai_hf.markers.grounding import grounding_report, mark_grounding, ungrounded_arguments
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         stage_report,
         stamp_stage,
     )
-    from whileai_hf.measure.logprobs import calibrate, logprob_report, mean_kl, reference_logprobs, staleness_report
+    from whileai_hf.measure.logprobs import logprob_report, mean_kl, reference_logprobs, staleness_report
     from whileai_hf.measure.summaries import marker_names, marker_summary, metric_summary
     from whileai_hf.measure.trust import (
         annotator_agreement,
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     )
     from whileai_hf.measure.users import user_report
     from whileai_hf.rows import open_rows, task_key
-    from whileai_hf.rows.schema import from_row, to_row
+    from whileai_hf.rows.schema import calibration_of, from_row, to_row
     from whileai_hf.rows.validation import validate
     from whileai_hf.sandbox import current_rollout, world
     from whileai_hf.scenarios import coverage, situations
@@ -97,7 +97,21 @@ if TYPE_CHECKING:
     from whileai_hf.score.reward_models import reward_model
     from whileai_hf.score.rubrics import attach_rubric, rubric_judge, rubric_of, write_rubrics
     from whileai_hf.score.verify.reward import as_reward
-    from whileai_hf.select import optimize
+    from whileai_hf.select import (
+        build_preference_pairs,
+        calibrate,
+        curriculum,
+        filter_rl_rows,
+        next_round,
+        optimize,
+        publish_gate,
+        rank,
+        retire_solved,
+        select_for_rl,
+        select_for_sft,
+        trim_out_of_band,
+        trim_unanimous_groups,
+    )
     from whileai_hf.spec import AgentSpec, Tool
 
 
@@ -176,6 +190,7 @@ _EXPORTS = {
 _ALSO = {
     "behavior_signature": "whileai_hf.actors.signature:behavior_signature",
     "resolve_topology": "whileai_hf.engine:resolve_topology",
+    "PublishGateError": "whileai_hf.errors:PublishGateError",
     "constitution_judge": "whileai_hf.markers.constitution:constitution_judge",
     "load_spec": "whileai_hf.markers.constitution:load_spec",
     "stamp_spec": "whileai_hf.markers.constitution:stamp_spec",
@@ -205,7 +220,6 @@ _ALSO = {
     "stage_of": "whileai_hf.measure.hygiene:stage_of",
     "stage_report": "whileai_hf.measure.hygiene:stage_report",
     "stamp_stage": "whileai_hf.measure.hygiene:stamp_stage",
-    "calibrate": "whileai_hf.measure.logprobs:calibrate",
     "logprob_report": "whileai_hf.measure.logprobs:logprob_report",
     "mean_kl": "whileai_hf.measure.logprobs:mean_kl",
     "reference_logprobs": "whileai_hf.measure.logprobs:reference_logprobs",
@@ -221,6 +235,7 @@ _ALSO = {
     "judge_probes": "whileai_hf.measure.trust:judge_probes",
     "label_budget": "whileai_hf.measure.trust:label_budget",
     "label_sheet": "whileai_hf.measure.trust:label_sheet",
+    "calibration_of": "whileai_hf.rows.schema:calibration_of",
     "coverage": "whileai_hf.scenarios:coverage",
     "conduct_grade": "whileai_hf.score.conduct:conduct_grade",
     "expected_outcome": "whileai_hf.score.conduct:expected_outcome",
@@ -237,6 +252,18 @@ _ALSO = {
     "rubric_of": "whileai_hf.score.rubrics:rubric_of",
     "write_rubrics": "whileai_hf.score.rubrics:write_rubrics",
     "as_reward": "whileai_hf.score.verify.reward:as_reward",
+    "build_preference_pairs": "whileai_hf.select:build_preference_pairs",
+    "calibrate": "whileai_hf.select:calibrate",
+    "curriculum": "whileai_hf.select:curriculum",
+    "filter_rl_rows": "whileai_hf.select:filter_rl_rows",
+    "next_round": "whileai_hf.select:next_round",
+    "publish_gate": "whileai_hf.select:publish_gate",
+    "rank": "whileai_hf.select:rank",
+    "retire_solved": "whileai_hf.select:retire_solved",
+    "select_for_rl": "whileai_hf.select:select_for_rl",
+    "select_for_sft": "whileai_hf.select:select_for_sft",
+    "trim_out_of_band": "whileai_hf.select:trim_out_of_band",
+    "trim_unanimous_groups": "whileai_hf.select:trim_unanimous_groups",
 }
 
 

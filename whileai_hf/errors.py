@@ -68,3 +68,22 @@ class JudgeError(WhileaiError, RuntimeError):
 
 class WorldError(WhileaiError, RuntimeError):
     """A tool world was called from where no rollout can be told, or with something that is not a tool call."""
+
+
+class PublishGateError(WhileaiError, ValueError):
+    """
+    Rows that are not fit to be published.
+
+    Args:
+        message (`str`):
+            Why, and what to do.
+        report (`GateReport`, *optional*):
+            What the gate found, see `select.publish_gate`.
+    """
+
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message, report)
+        self.report = report
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -174,3 +174,26 @@ def judge_trust(rows):
     """-> (ok, agreement)."""
     found = _wai().judge_trust(rows)
     return found.ok, found.agreement
+
+
+def publish_gate(rows):
+    """-> (ok, warnings)."""
+    from whileai_hf.select.publishing import publish_gate as gate
+
+    report = gate(rows, mode="rl", strict=False)
+    return report.ok, len(report.warnings)
+
+
+def curriculum(rows):
+    """-> (trainable, solved, not ready)."""
+    from whileai_hf.select import curriculum as sort
+
+    found = sort(rows)
+    return found.n_trainable, found.n_solved, found.n_not_ready
+
+
+def preference_pairs(rows):
+    """-> pairs."""
+    from whileai_hf.select import build_preference_pairs
+
+    return build_preference_pairs(rows)[1].n_pairs

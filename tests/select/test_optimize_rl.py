@@ -166,8 +166,11 @@ def test_difficulty_is_that_of_the_rows_given():
     assert stamps["a"] == {
         "task_id": "a",
         "n": 10,
+        "passes": 8,
         "pass_rate": 0.8,
-        "pass_rate_ci95": pytest.approx(list(wilson(8, 10)), abs=1e-9),
+        "mean_reward": 0.8,
+        "n_probe": None,
+        "pass_rate_ci95": pytest.approx(list(wilson(8, 10)), abs=1e-7),
         "policy_version": "p",
     }
     assert calibration_of({"calibration": stamps["a"]}).pass_rate == 0.8
@@ -291,7 +294,7 @@ def test_smaller_groups_are_said():
         max_size=40,
     ),
     st.sampled_from(["rl", "sft"]),
-    st.sampled_from(["top_per_prompt", "top_k_overall", "random_per_prompt", "random_overall"]),
+    st.sampled_from(["top_per_prompt", "top_k_overall", "random_per_prompt", "random_k_overall"]),
     st.none() | st.integers(1, 12),
     st.booleans(),
 )

@@ -55,7 +55,7 @@ def test_top_k_overall():
     assert len(optimize(ROWS, mode="sft", select="top_k_overall")[0]) == 2
 
 
-@pytest.mark.parametrize("select", ["random_per_prompt", "random_overall"])
+@pytest.mark.parametrize("select", ["random_per_prompt", "random_k_overall"])
 def test_chance_controls(select):
     rows = [rollout(f"p{p}", int(i == 0), f"reply {i}", number=10 * p + i) for p in range(40) for i in range(10)]
     best, _ = optimize(rows, mode="sft")

@@ -12,8 +12,9 @@ from whileai_hf.errors import ConfigurationError
 
 
 MODES = ("rl", "sft")
-TRUNCATED = ("drop", "keep")
-SELECT = ("top_per_prompt", "top_k_overall", "random_per_prompt", "random_overall")
+TRUNCATED = ("drop", "keep", "penalize")
+ORDERS = ("turns", "middle")
+SELECT = ("top_per_prompt", "top_k_overall", "random_per_prompt", "random_k_overall")
 # Prompts the policy solves 20-80% of the time: the offline difficulty filter of published reasoning recipes.
 BAND = (0.2, 0.8)
 
@@ -39,42 +40,64 @@ class SelectionConfig:
         default=None, metadata={"help": "rows to keep at most; in rl mode whole groups, at least one"}
     )
     band: Sequence[float] = field(
-        default=BAND, metadata={"help": "lowest and highest pass rate of a group kept in rl mode", "cli": False}
+        default=BAND, metadata={"help": "lowest and highest mean reward of a group kept in rl mode", "cli": False}
     )
     enforce_band: bool = field(
         default=True, metadata={"help": "drop groups outside the band; otherwise they only come last"}
     )
     threshold: float = field(default=1.0, metadata={"help": "reward from which a rollout counts as a pass"})
     truncated: str = field(
-        default="drop", metadata={"help": "what becomes of replies cut at the token limit", "choices": TRUNCATED}
+        default="drop",
+        metadata={
+            "help": "what becomes of replies cut at the token limit; penalize keeps them as failures",
+            "choices": TRUNCATED,
+        },
+    )
+    order: str = field(
+        default="turns",
+        metadata={
+            "help": "rl mode: turns over faults and pass rates, or nearest to one half first",
+            "choices": ORDERS,
+        },
+    )
+    endorsed: Sequence[str] = field(
+        default=(),
+        metadata={"help": "what the reward is meant to track; with it the report holds a hack scan", "cli": False},
     )
     select: str = field(
         default="top_per_prompt",
         metadata={"help": "sft mode: how completions are picked; random_* are chance controls", "choices": SELECT},
     )
+    k: int = field(default=1, metadata={"help": "sft mode: completions of a prompt, as unlike as their rewards allow"})
     min_reward: float = field(default=1.0, metadata={"help": "sft mode: lowest reward of a completion kept"})
     seed: int = field(default=0, metadata={"help": "seed of the random controls"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.enforce_band, bool):
             raise ConfigurationError(f"enforce_band={self.enforce_band!r} is neither true nor false")
-        for name, choices in (("mode", MODES), ("truncated", TRUNCATED), ("select", SELECT)):
+        known = {"mode": MODES, "truncated": TRUNCATED, "order": ORDERS, "select": SELECT}
+        for name, choices in known.items():
             if getattr(self, name) not in choices:
                 raise ConfigurationError(
                     f"{name}={getattr(self, name)!r} is not one of {', '.join(map(repr, choices))}; pick one of them"
                 )
-        if self.target is not None and (not isinstance(self.target, int) or self.target < 1 or self.target is True):
-            raise ConfigurationError(
-                f"target={self.target!r} is not a number of rows; pass 1 or more, or leave it out"
-            )
+        for name, number in (("target", 1 if self.target is None else self.target), ("k", self.k)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise ConfigurationError(f"{name}={number!r} is not a number of rows; pass 1 or more, or leave it out")
         for name in ("threshold", "min_reward"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ConfigurationError(f"{name}={value!r} is not a reward; pass a finite number")
-        _check_band(self.band)
+        check_band(self.band)
 
 
-def _check_band(band: object) -> None:
+def check_band(band: object) -> None:
+    """
+    Refuses what is no band.
+
+    Raises:
+        [`ConfigurationError`]: Not two pass rates, the lower one first.
+    """
     numbers = band if isinstance(band, list | tuple) else ()
     if len(numbers) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in numbers):
         low, high = numbers
@@ -95,6 +118,9 @@ class SelectionKnobs(TypedDict, total=False):
     enforce_band: bool
     threshold: float
     truncated: str
+    order: str
+    endorsed: Sequence[str]
     select: str
+    k: int
     min_reward: float
     seed: int

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from whileai_hf.measure.passes.codes import column_codes, combine
+from whileai_hf.measure.passes.codes import combine
+from whileai_hf.measure.passes.stops import faulty
 from whileai_hf.rows import dumps
-from whileai_hf.select.pool import BoolArray, Pool, cells, matches
+from whileai_hf.select.pool import BoolArray, Pool, cells, truncated
 
 
 def drop_ungraded(pool: Pool) -> None:
@@ -25,13 +26,11 @@ def drop_unusable(pool: Pool) -> None:
         content = cells(pool.view, name, mute)
         mute = mute[[not _says_something(cell) for cell in content]]
     unusable[mute] = True
-    if pool.view.has("sim_ok"):
-        unusable |= np.array([ok is False for ok in pool.view.column("sim_ok")], dtype=bool)
-    pool.drop("unusable", unusable)
+    pool.drop("unusable", unusable | faulty(pool.view))
 
 
 def _blank(pool: Pool, name: str) -> BoolArray:
-    codes = column_codes(pool.view, name)
+    codes = pool.codes(name)
     empty = [not isinstance(key, str) or not key.strip() for key in codes.keys]
     return np.array(empty, dtype=bool)[codes.index]
 
@@ -50,7 +49,7 @@ def drop_duplicates(pool: Pool, best: bool = False) -> None:
     Rollouts that repeat another one of their group: its tool calls, their results and the reply. The earliest stays,
     with `best` the one with the highest reward (a judge may have scored equal rollouts differently).
     """
-    replies = column_codes(pool.view, "final_text")
+    replies = pool.codes("final_text")
     normal: dict[str, int] = {}
     same = np.array([normal.setdefault(normal_reply(key), len(normal)) for key in replies.keys], dtype=np.int64)
     candidates = pool.rows()
@@ -67,11 +66,11 @@ def drop_duplicates(pool: Pool, best: bool = False) -> None:
     bare = candidates[silent & np.array([not cell for cell in steps], dtype=bool)]
     messages = dict(zip(bare.tolist(), cells(pool.view, "messages", bare), strict=True))
     for row, cell in zip(candidates.tolist(), steps, strict=True):
-        trace = dumps(_ordered(messages[row])) if row in messages else _calls(cell)
+        trace = dumps(ordered(messages[row])) if row in messages else _calls(cell)
         key = (int(pool.groups[row]), int(same[replies.index[row]]), trace)
         first = seen.setdefault(key, row)
         copies[row] = first != row
-        pool.contradicted += bool(pool.rewards.values[first] != pool.rewards.values[row])
+        pool.contradicted += bool(pool.judged.values[first] != pool.judged.values[row])
     pool.drop("duplicate", copies)
 
 
@@ -83,15 +82,16 @@ def normal_reply(text: Any) -> str:
 def _calls(steps: Any) -> bytes:
     """The tool steps as text: name, arguments and result, whatever the order of their keys."""
     calls = [step for step in steps if isinstance(step, Mapping) and "tool" in step] if isinstance(steps, list) else []
-    return dumps([[call["tool"], _ordered(call.get("arguments")), _ordered(call.get("result"))] for call in calls])
+    return dumps([[call["tool"], ordered(call.get("arguments")), ordered(call.get("result"))] for call in calls])
 
 
-def _ordered(value: Any) -> Any:
+def ordered(value: Any) -> Any:
+    """A JSON value with the keys of its objects in order, so that equal values have equal text."""
     if isinstance(value, Mapping):
-        return {key: _ordered(value[key]) for key in sorted(value, key=str)}
-    return [_ordered(item) for item in value] if isinstance(value, list) else value
+        return {key: ordered(value[key]) for key in sorted(value, key=str)}
+    return [ordered(item) for item in value] if isinstance(value, list) else value
 
 
 def drop_truncated(pool: Pool) -> None:
     """Replies cut at the token limit."""
-    pool.drop("truncated", matches(pool.view, "finish_reason", "length"))
+    pool.drop("truncated", truncated(pool.view))

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+import dataclasses
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
-from datasets import Dataset, Json, Value
+from datasets import Dataset
 
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.knobs import overlay
+from whileai_hf.measure.hacks import hack_scan
+from whileai_hf.measure.hacks.scan import check_patterns
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
-from whileai_hf.rows import RowView, add_columns, select_rows, to_dataset, view
+from whileai_hf.rows import RowView, view
+from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
-from whileai_hf.select.calibration import stamp_column
+from whileai_hf.select.calibration import stamp_column, task_stamps
 from whileai_hf.select.config import SelectionConfig, SelectionKnobs
-from whileai_hf.select.pool import open_pool
+from whileai_hf.select.emitting import emit
+from whileai_hf.select.pool import Pool, open_pool, truncated
 from whileai_hf.select.report import SelectionReport
 from whileai_hf.select.rl import group_columns, select_groups
 from whileai_hf.select.sft import select_completions
 from whileai_hf.select.summary import summarise
 
 
-_FEATURES = {
-    "calibration": Json(),
-    "n0": Value("int64"),
-    "n1": Value("int64"),
-    "reward_mean": Value("float64"),
-    "reward_std": Value("float64"),
-}
-
-
+@no_collection()
 def optimize(
     data: Source | RowView, *, config: SelectionConfig | None = None, **knobs: Unpack[SelectionKnobs]
 ) -> tuple[Dataset, SelectionReport]:
@@ -38,8 +36,12 @@ def optimize(
 
     In mode "rl" the gates are ungraded, unusable, duplicate, truncated, unanimous, single and out_of_band, in this
     order. What is left are whole groups (one prompt of one task), in turns over kinds of fault and, within a kind,
-    over pass rates, up to `target` rows. Difficulty is measured on the rows as given, before any gate. In mode "sft"
-    the best completion of each prompt at `min_reward` is kept (ties: the shorter reply, then the earlier row).
+    over pass rates, up to `target` rows; with `order="middle"` those nearest to one half come first. Difficulty is the
+    mean reward, measured on the rows as given, before any gate. In mode "sft" the best `k` completions of each prompt
+    at `min_reward` are kept (ties: the one most unlike those kept, the shorter reply, the earlier row).
+
+    With `truncated="penalize"` a reply cut at the token limit stays in its group as a failure, with what the judge
+    gave it under `reward_before_penalty`.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
@@ -48,11 +50,12 @@ def optimize(
             The knobs as one object.
         **knobs:
             Fields of [`SelectionConfig`]: `mode`, `target`, `band`, `enforce_band`, `threshold`, `truncated`,
-            `select`, `min_reward`, `seed`.
+            `order`, `endorsed`, `select`, `k`, `min_reward`, `seed`.
 
     Returns:
-        `tuple[Dataset, SelectionReport]`: The kept rows with all their columns plus `calibration` and, in mode "rl",
-        `n0`, `n1`, `reward_mean`, `reward_std` of the kept group; and what every gate dropped.
+        `tuple[Dataset, SelectionReport]`: The kept rows with all their columns, except for what only a judge may see,
+        plus `calibration` and, in mode "rl", `n0`, `n1`, `reward_mean`, `reward_std` of the kept group; and what every
+        gate dropped.
 
     Raises:
         [`ConfigurationError`]: An unknown knob or an impossible value; the message names the choices.
@@ -69,36 +72,92 @@ def optimize(
     ```
     """
     knob = overlay(SelectionConfig, config, knobs)
-    pool = open_pool(view(data))
+    endorsed = check_patterns(knob.endorsed)
+    given = view(data)
+    penalize = knob.truncated == "penalize"
+    pool = open_pool(given, penalize)
     groups = select_groups(pool, knob) if knob.mode == "rl" else None
     rows = select_completions(pool, knob) if groups is None else groups.rows
-    columns: dict[str, ArrowColumn] = {"calibration": stamp_column(pool, rows, knob.threshold)}
+    columns: dict[str, ArrowColumn] = {
+        "calibration": stamp_column(task_stamps(pool, knob.threshold), pool.tasks.index[rows])
+    }
     if groups is not None:
         columns.update(group_columns(pool, rows))
-    return _stamped(pool.view, rows, columns), summarise(pool, knob, rows, groups)
+    if penalize:
+        columns.update(_penalty(pool, rows))
+    kept, privileged = emit(pool.view, rows, columns)
+    scan = hack_scan(given, endorsed=endorsed) if endorsed else None
+    return kept, summarise(pool, knob, rows, groups, scan, privileged)
 
 
-def _empty(view: RowView) -> Dataset:
-    """No rows, but the columns of the rows given, typed by their first value."""
-    first: dict[str, Any] = {}
-    for row in view.rows():
-        first.update((name, value) for name, value in row.items() if first.get(name) is None)
-        if len(first) == len(view.columns) and None not in first.values():
-            break
-    return to_dataset([first]).select([])
+def _penalty(pool: Pool, rows: IntArray) -> dict[str, ArrowColumn]:
+    """The rewards trained on, and what the judge gave the penalized rows."""
+    spared = ~truncated(pool.view)[rows]
+    before = pa.array(pool.judged.values[rows], mask=np.asarray(spared, dtype=np.bool_))
+    return {"reward": pa.array(pool.rewards.values[rows]), "reward_before_penalty": before}
 
 
-def _stamped(view: RowView, rows: IntArray, columns: dict[str, ArrowColumn]) -> Dataset:
-    """The kept rows with columns added. Of a Dataset only the new columns take memory: it is indexed, not copied."""
-    source = view.source
-    if not isinstance(source, Dataset):
-        picked = select_rows(view, rows.tolist()) if rows.size else _empty(view)
-        return add_columns(picked, columns, _FEATURES)
-    place = rows if source._indices is None else source._indices.column(0).to_numpy()[rows].astype(np.int64)
-    base = Dataset(source.data, info=source.info.copy(), split=source.split)
-    # Position of every row among the kept; null for the others, whose new cells are then null.
-    position = np.full(base.num_rows, -1, np.int64)
-    position[place] = np.arange(place.size)
-    spread = pa.array(position, mask=position < 0)
-    arrays = {name: column.take(spread) for name, column in columns.items()}
-    return add_columns(base, arrays, _FEATURES).select(place.tolist())
+def _in_mode(
+    mode: str, data: Source | RowView, config: SelectionConfig | None, knobs: SelectionKnobs
+) -> tuple[Dataset, SelectionReport]:
+    if knobs.get("mode", mode) != mode:
+        raise ConfigurationError(f"mode={knobs['mode']!r} does not go with select_for_{mode}; use optimize")
+    base = overlay(SelectionConfig, config, {})
+    return optimize(data, config=dataclasses.replace(base, mode=mode), **knobs)
+
+
+def select_for_rl(
+    data: Source | RowView, *, config: SelectionConfig | None = None, **knobs: Unpack[SelectionKnobs]
+) -> tuple[Dataset, SelectionReport]:
+    """
+    [`optimize`] in mode "rl": whole groups whose rewards differ, at the right difficulty.
+
+    Args:
+        data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
+            Graded rows. They are not modified.
+        config ([`SelectionConfig`], *optional*):
+            The knobs as one object.
+        **knobs:
+            Fields of [`SelectionConfig`].
+
+    Returns:
+        `tuple[Dataset, SelectionReport]`: As [`optimize`].
+
+    Examples:
+    ```python
+    >>> rows = [{"prompt": "a", "final_text": f"reply {i}", "reward": i % 2} for i in range(4)]
+    >>> len(select_for_rl(rows)[0])
+    4
+
+    ```
+    """
+    return _in_mode("rl", data, config, knobs)
+
+
+def select_for_sft(
+    data: Source | RowView, *, config: SelectionConfig | None = None, **knobs: Unpack[SelectionKnobs]
+) -> tuple[Dataset, SelectionReport]:
+    """
+    [`optimize`] in mode "sft": rejection sampling, or the chance control it is measured against.
+
+    Args:
+        data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
+            Graded rows. They are not modified.
+        config ([`SelectionConfig`], *optional*):
+            The knobs as one object.
+        **knobs:
+            Fields of [`SelectionConfig`]; `select` is top_per_prompt, top_k_overall, random_per_prompt or
+            random_k_overall.
+
+    Returns:
+        `tuple[Dataset, SelectionReport]`: As [`optimize`].
+
+    Examples:
+    ```python
+    >>> rows = [{"prompt": "a", "final_text": f"reply {i}", "reward": i % 2} for i in range(4)]
+    >>> select_for_sft(rows, k=2)[0]["final_text"][:]
+    ['reply 1', 'reply 3']
+
+    ```
+    """
+    return _in_mode("sft", data, config, knobs)

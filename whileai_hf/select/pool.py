@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whileai_hf.errors import MissingColumnError
+from whileai_hf.errors import DataError, MissingColumnError
+from whileai_hf.measure.hacks.sampling import ask_codes
 from whileai_hf.measure.passes.codes import (
     TASK_COLUMNS,
     Codes,
@@ -16,17 +17,22 @@ from whileai_hf.measure.passes.codes import (
     IntArray,
     arrow_of,
     column_codes,
-    group_codes,
+    encode_values,
     task_codes,
 )
 from whileai_hf.measure.passes.rewards import Rewards, read_rewards
+from whileai_hf.measure.passes.stops import STOP_COLUMNS, faulty
 from whileai_hf.rows import RowView
 from whileai_hf.rows.columns import decode_column
+from whileai_hf.rows.identity import hashable
 from whileai_hf.select.report import GATES
 
 
 BoolArray = NDArray[np.bool_]
-_READ = ("reward", *TASK_COLUMNS, "final_text", "steps", "finish_reason", "faults", "lineage", "policy_version")
+_READ = (
+    *("reward", *TASK_COLUMNS, "final_text", "steps", "finish_reason", "faults", "lineage", "policy_version"),
+    *("calibration", *STOP_COLUMNS),
+)
 # Where the agent's side of a rollout may stand.
 _CONTENT = ("final_text", "steps", "messages")
 
@@ -42,16 +48,30 @@ def cells(view: RowView, name: str, indices: IntArray) -> list[Any]:
 
 @dataclasses.dataclass
 class Pool:
-    """Rows, their groups and verdicts, and what the gates have left of them."""
+    """
+    Rows, their groups and verdicts, and what the gates have left of them.
+
+    `rewards` are what is trained on, `judged` what the judge gave: they differ for penalized rows only. `counted` are
+    the rollouts that tell how hard a task is: with a verdict, and none that a simulated user spoiled.
+    """
 
     view: RowView
     rewards: Rewards
+    judged: Rewards
+    counted: BoolArray
     tasks: Codes
     groups: IntArray
     kept: BoolArray
     dropped: dict[str, int]
     dropped_groups: dict[str, int]
     contradicted: int = 0  # duplicates whose reward differs from that of the rollout they repeat
+    _codes: dict[str, Codes] = dataclasses.field(default_factory=dict)
+
+    def codes(self, name: str) -> Codes:
+        """[`value_codes`] of a column, found once: two gates and the order look at the replies."""
+        if name not in self._codes:
+            self._codes[name] = value_codes(self.view, name)
+        return self._codes[name]
 
     def drop(self, gate: str, rows: BoolArray) -> None:
         """Takes rows out; those already out are not counted again."""
@@ -74,19 +94,22 @@ class Pool:
         return np.flatnonzero(self.kept).astype(np.int64)
 
 
-def open_pool(view: RowView) -> Pool:
+def open_pool(view: RowView, penalize: bool = False) -> Pool:
     """
     A pool with every row in.
 
     Args:
         view (`RowView`):
             Graded rows.
+        penalize (`bool`, *optional*, defaults to `False`):
+            Give graded replies cut at the token limit the reward of a failure: 0, or the lowest given when that is
+            lower.
 
     Raises:
         [`MissingColumnError`]: No reward, no prompt, or neither replies, steps nor messages.
     """
     rows = FetchedView(view, _READ)
-    rewards = read_rewards(rows)
+    judged = read_rewards(rows)
     for wanted in (("prompt",), _CONTENT):
         if not any(rows.has(name) for name in wanted):
             raise MissingColumnError(
@@ -96,10 +119,49 @@ def open_pool(view: RowView) -> Pool:
     tasks = task_codes(rows)
     everything = np.ones(len(rows), bool)
     none = dict.fromkeys(GATES, 0)
-    return Pool(rows, rewards, tasks, group_codes(rows, tasks), everything, none, dict(none))
+    return Pool(
+        rows,
+        _penalized(rows, judged) if penalize else judged,
+        judged,
+        judged.scored & ~faulty(rows),
+        tasks,
+        ask_codes(rows, tasks),
+        everything,
+        none,
+        dict(none),
+    )
 
 
-def matches(view: RowView, name: str, value: str) -> BoolArray:
-    """Which rows hold `value` in a text column."""
-    codes = column_codes(view, name)
-    return np.array([key == value for key in codes.keys], dtype=bool)[codes.index]
+def open_tasks(view: RowView) -> Pool:
+    """
+    A pool for questions about tasks alone: its rows need no prompt and no content, and every task is one group.
+
+    Raises:
+        [`MissingColumnError`]: No reward, or nothing that names the task.
+    """
+    rows = FetchedView(view, ("reward", *TASK_COLUMNS, "sim_ok", "calibration", "lineage", "policy_version"))
+    judged = read_rewards(rows)
+    tasks = task_codes(rows)
+    none = dict.fromkeys(GATES, 0)
+    everything, counted = np.ones(len(rows), bool), judged.scored & ~faulty(rows)
+    return Pool(rows, judged, judged, counted, tasks, tasks.index, everything, none, dict(none))
+
+
+def _penalized(view: RowView, judged: Rewards) -> Rewards:
+    cut = truncated(view) & judged.scored
+    failure = float(np.min(judged.values[judged.scored], initial=0.0))
+    return dataclasses.replace(judged, values=np.where(cut, failure, judged.values))
+
+
+def truncated(view: RowView) -> BoolArray:
+    """Replies cut at the token limit."""
+    codes = value_codes(view, "finish_reason")
+    return np.array([key == "length" for key in codes.keys], dtype=bool)[codes.index]
+
+
+def value_codes(view: RowView, name: str) -> Codes:
+    """Codes of a column of other people's values: what cannot be compared (content blocks) is told by its text."""
+    try:
+        return column_codes(view, name)
+    except DataError:
+        return encode_values([hashable(value) for value in view.column(name)], name)

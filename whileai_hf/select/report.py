@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from whileai_hf.measure.hacks import HackScan
 from whileai_hf.rows import Report
 
 
@@ -46,6 +47,13 @@ class SelectionReport(Report):
             Groups outside the band: `too_easy` above it, `too_hard` below it. Zero when the band is not enforced.
         eval_sourced (`int`):
             Kept rows whose reward came from an evaluation (`lineage.source == "eval"`).
+        n_penalized (`int`):
+            Kept rows cut at the token limit that count as failures; what the judge gave them is in
+            `reward_before_penalty`.
+        hack_scan ([`~whileai_hf.measure.hacks.HackScan`], *optional*):
+            What the rows given would teach; `None` when nothing is endorsed.
+        privileged (`list[str]`):
+            Columns that were left out, or cleared of what only a judge may see.
         warnings (`list[str]`):
             What may be wrong with training on the selection.
         hygiene_warnings (`list[str]`):
@@ -63,6 +71,9 @@ class SelectionReport(Report):
     dropped_groups: dict[str, int]
     band_dropped: dict[str, int]
     eval_sourced: int
+    n_penalized: int
+    hack_scan: HackScan | None
+    privileged: list[str]
     warnings: list[str]
     hygiene_warnings: list[str]
     notes: list[str]
@@ -78,5 +89,7 @@ class SelectionReport(Report):
             lines.append(
                 f"  band: {self.band_dropped['too_easy']} groups too easy, {self.band_dropped['too_hard']} too hard"
             )
+        if self.hack_scan is not None:
+            lines.append(f"  hack scan: {self.hack_scan.regime}, strongest feature {self.hack_scan.top_feature}")
         lines += [f"warning: {warning}" for warning in (*self.warnings, *self.hygiene_warnings)]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

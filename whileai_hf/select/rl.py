@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.select.config import SelectionConfig
 from whileai_hf.select.gates import drop_duplicates, drop_truncated, drop_ungraded, drop_unusable
 from whileai_hf.select.pool import Pool
+from whileai_hf.select.rates import Scale, mean_per_code, on_scale, reward_scale
 from whileai_hf.select.turns import fault_kinds, take_turns
 
 
@@ -21,20 +24,13 @@ _HALF = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class GroupSelection:
-    """Rows to keep, in order, and what the band did. `rates` are the pass rates of all groups as given."""
+    """Rows to keep, in order, and what the band did."""
 
     rows: IntArray
     too_easy: int
     too_hard: int
     smallest_group: int | None
-
-
-def graded_rates(pool: Pool, threshold: float) -> NDArray[np.float64]:
-    """Pass rate of every group over its graded rows as given; `nan` without one."""
-    scored = pool.rewards.scored
-    n = np.bincount(pool.groups[scored], minlength=pool.n_groups)
-    c = np.bincount(pool.groups[scored & (pool.rewards.values >= threshold)], minlength=pool.n_groups)
-    return np.where(n > 0, c / np.maximum(n, 1), np.nan)
+    notes: list[str]
 
 
 def select_groups(pool: Pool, config: SelectionConfig) -> GroupSelection:
@@ -50,29 +46,60 @@ def select_groups(pool: Pool, config: SelectionConfig) -> GroupSelection:
     Returns:
         [`GroupSelection`]: Whole groups, each with its rows next to each other.
     """
-    rates = graded_rates(pool, config.threshold)
-    graded = np.bincount(pool.groups[pool.rewards.scored], minlength=pool.n_groups)
-    drop_ungraded(pool)
-    drop_unusable(pool)
-    drop_duplicates(pool)
-    if config.truncated == "drop":
-        drop_truncated(pool)
-    pool.drop("unanimous", _unanimous(pool)[pool.groups])
-    pool.drop("single", (pool.sizes() == 1)[pool.groups])
-    low, high = config.band
-    live = pool.sizes() > 0
-    easy, hard = live & (rates > high), live & (rates < low)
-    if config.enforce_band:
-        pool.drop("out_of_band", (easy | hard)[pool.groups])
+    graded = np.bincount(pool.groups[pool.counted], minlength=pool.n_groups)
+    drop_junk(pool, config.truncated)
+    drop_dead(pool)
+    rates, scale = group_rates(pool)
+    band = drop_out_of_band(pool, rates, config.band, config.enforce_band)
     left = np.flatnonzero(pool.sizes() > 0)
-    rows = _in_turns(pool, rates, easy | hard, config.target)
+    rows = _ordered(pool, rates, band.easy | band.hard, config)
     enforced = int(config.enforce_band)
     return GroupSelection(
         rows,
-        too_easy=enforced * int(np.count_nonzero(easy)),
-        too_hard=enforced * int(np.count_nonzero(hard)),
+        too_easy=enforced * int(np.count_nonzero(band.easy)),
+        too_hard=enforced * int(np.count_nonzero(band.hard)),
         smallest_group=int(graded[left].min()) if left.size else None,
+        notes=scale.note,
     )
+
+
+def drop_junk(pool: Pool, cut: str) -> None:
+    """The gates that look at one rollout, in their order; `cut` says what becomes of truncated ones."""
+    drop_ungraded(pool)
+    drop_unusable(pool)
+    drop_duplicates(pool)
+    if cut == "drop":
+        drop_truncated(pool)
+
+
+def drop_dead(pool: Pool) -> None:
+    """Groups whose rewards are exactly equal, and those with one rollout."""
+    pool.drop("unanimous", _unanimous(pool)[pool.groups])
+    pool.drop("single", (pool.sizes() == 1)[pool.groups])
+
+
+def group_rates(pool: Pool) -> tuple[NDArray[np.float64], Scale]:
+    """Difficulty of every group over all its rollouts as given, whatever the gates dropped; `nan` without one."""
+    scale = reward_scale(pool.rewards.values[pool.counted])
+    values = on_scale(pool.rewards.values, scale)
+    return mean_per_code(pool.groups, values, pool.counted, pool.n_groups), scale
+
+
+class Band(NamedTuple):
+    """Groups above and below a band."""
+
+    easy: NDArray[np.bool_]
+    hard: NDArray[np.bool_]
+
+
+def drop_out_of_band(pool: Pool, rates: NDArray[np.float64], band: Sequence[float], enforce: bool = True) -> Band:
+    """Finds the groups left that lie outside the band, and drops them when it is enforced."""
+    low, high = band
+    live = pool.sizes() > 0
+    found = Band(live & (rates > high), live & (rates < low))
+    if enforce:
+        pool.drop("out_of_band", (found.easy | found.hard)[pool.groups])
+    return found
 
 
 def _unanimous(pool: Pool) -> NDArray[np.bool_]:
@@ -84,9 +111,9 @@ def _unanimous(pool: Pool) -> NDArray[np.bool_]:
     return np.asarray((low == high) & (pool.sizes() > 1), dtype=np.bool_)
 
 
-def _in_turns(pool: Pool, rates: NDArray[np.float64], last: NDArray[np.bool_], target: int | None) -> IntArray:
-    """Rows of the groups that are left, in turns; groups marked `last` come after all others."""
-    sizes = pool.sizes()
+def _ordered(pool: Pool, rates: NDArray[np.float64], last: NDArray[np.bool_], config: SelectionConfig) -> IntArray:
+    """Rows of the groups that are left, in training order; groups marked `last` come after all others."""
+    sizes, target = pool.sizes(), config.target
     rows = pool.rows()
     by_group = rows[np.argsort(pool.groups[rows], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -94,8 +121,10 @@ def _in_turns(pool: Pool, rates: NDArray[np.float64], last: NDArray[np.bool_], t
     kinds = np.array(fault_kinds(pool.view, by_group[starts[left]]), dtype=object)
     order: list[int] = []
     for part in (left[~last[left]], left[last[left]]):
-        where = np.searchsorted(left, part)
-        order += take_turns(part.tolist(), kinds[where].tolist(), rates[part].tolist())
+        if config.order == "middle":
+            order += part[np.argsort(np.round(np.abs(rates[part] - _HALF), 9), kind="stable")].tolist()
+        else:
+            order += take_turns(part.tolist(), kinds[np.searchsorted(left, part)].tolist(), rates[part].tolist())
     kept = order if target is None else order[: _fitting(sizes[order].tolist(), target)]
     if len(kept) < len(order):
         over = np.zeros(pool.n_groups, bool)

@@ -42,7 +42,16 @@ if TYPE_CHECKING:
     from whileai_hf.engine.recommending import recommend
     from whileai_hf.engine.replay import replay
     from whileai_hf.errors import ConfigurationError, DataError, PublishGateError, WhileaiError
-    from whileai_hf.export import to_trl
+    from whileai_hf.export import (
+        ExportConfig,
+        check_template,
+        export_dataset,
+        export_preference,
+        export_training,
+        to_sft,
+        to_trl,
+        training_rows,
+    )
     from whileai_hf.markers.constitution import constitution_judge, load_spec, stamp_spec
     from whileai_hf.markers.grounding import grounding_report, mark_grounding, ungrounded_arguments
     from whileai_hf.markers.leak import leak_report
@@ -191,6 +200,13 @@ _ALSO = {
     "behavior_signature": "whileai_hf.actors.signature:behavior_signature",
     "resolve_topology": "whileai_hf.engine:resolve_topology",
     "PublishGateError": "whileai_hf.errors:PublishGateError",
+    "ExportConfig": "whileai_hf.export:ExportConfig",
+    "check_template": "whileai_hf.export:check_template",
+    "export_dataset": "whileai_hf.export:export_dataset",
+    "export_preference": "whileai_hf.export:export_preference",
+    "export_training": "whileai_hf.export:export_training",
+    "to_sft": "whileai_hf.export:to_sft",
+    "training_rows": "whileai_hf.export:training_rows",
     "constitution_judge": "whileai_hf.markers.constitution:constitution_judge",
     "load_spec": "whileai_hf.markers.constitution:load_spec",
     "stamp_spec": "whileai_hf.markers.constitution:stamp_spec",

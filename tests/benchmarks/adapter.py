@@ -120,9 +120,7 @@ def optimize_rl(rows):
 
 def export_training(rows, path, *, tools, policy):
     """Writes the SFT training file -> its rows. Tools and prompt ride on the rows already."""
-    data = _wai().to_trl(rows, "sft")
-    data.to_json(path)
-    return len(data)
+    return _wai().export_training(rows, path, format="trl").n_rows
 
 
 def decontaminate(rows, evals):

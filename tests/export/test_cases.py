@@ -78,3 +78,20 @@ def test_arguments_encoded_twice(load_case):
     row = to_trl([case["input"]], "sft")[0]
     calls = [call for message in row["messages"] for call in message.get("tool_calls", [])]
     assert [call["function"]["arguments"] for call in calls] == case["expected"]["steps_arguments"]
+
+
+def test_tools_reach_the_prompt_of_every_kind(load_case, tokenizer):
+    case = load_case("O013")
+    assert case["expected"]["tools_reach_the_rendered_prompt"]
+    tools = [[{"type": "function", "function": {"name": name, "parameters": {}}}] for name in ("first", "second")]
+    rows = [answered(tools=offered, reward=1.0) for offered in tools]
+    pairs = [
+        {"prompt": "q", "chosen": "a", "rejected": "b", "tools": offered, "scenario_id": str(i)}
+        for i, offered in enumerate(tools)
+    ]
+    for kind in ("sft", "kto", "preference", "reward"):
+        data = to_trl(pairs if kind in ("preference", "reward") else rows, kind)
+        for i, row in enumerate(data):
+            messages = row["messages"] if kind == "sft" else row["prompt"]
+            text = tokenizer.apply_chat_template(messages, tools=row["tools"], tokenize=False)
+            assert ("first" in text, "second" in text) == (i == 0, i == 1)

@@ -110,6 +110,18 @@ def test_malformed_calls_are_never_exported(tool_call, caplog):
     assert "left out 1 of 3 rows" in caplog.text
 
 
+def test_a_call_without_a_content_key_is_kept():
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "tool_calls": [{"name": "f", "arguments": {"a": 1}}]},
+        {"role": "tool", "content": "r"},
+        {"role": "assistant", "content": "answer"},
+    ]
+    made = one(messages)[1]
+    assert made["content"] == ""
+    assert made["tool_calls"][0]["function"] == {"name": "f", "arguments": {"a": 1}}
+
+
 def test_a_parameter_called_malformed_is_a_parameter(tools):
     tools[0]["function"]["parameters"]["properties"]["malformed"] = {"type": "string"}
     row = with_call({"function": {"name": "get_order", "arguments": {"malformed": "yes"}}}, tools)
@@ -289,7 +301,7 @@ def test_report_travels_and_the_run_s_description_stays(rollouts, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([{"prompt": "q"}], "dpo"), {}, "kind='dpo'; to_trl exports 'sft' or 'grpo'"),
+        (([{"prompt": "q"}], "dpo"), {}, "kind='dpo'; to_trl exports 'eval', 'sft', 'preference'"),
         (([{"prompt": "q"}], "sft"), {"system_prompt": 3}, "system_prompt is 3"),
         (([{"prompt": "q"}], "sft"), {"tools": "f"}, "tools"),
         (([], "sft"), {}, "empty"),

@@ -107,7 +107,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     export = _command(commands, "export", "write a training file in the shape TRL takes")
     export.add_argument("data", help=_DATA_HELP)
-    export.add_argument("--format", choices=("sft", "grpo"), default="sft", help="trainer (default: sft)")
+    kinds = ("sft", "preference", "reward", "kto", "grpo", "eval", "opd", "opsd")
+    export.add_argument("--format", choices=kinds, default="sft", help="trainer (default: sft)")
     export.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
     return parser
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whileai_hf.actors.played import messages_from_steps
-from whileai_hf.export.messages import Declared, Message, read_arguments, read_message, text_of
+from whileai_hf.export.messages import Declared, Message, is_plain, read_arguments, read_message, text_of
 from whileai_hf.export.reasons import Reason
 from whileai_hf.rows.view import Row
 
@@ -43,6 +43,9 @@ def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
         return Reason.NO_CONVERSATION
     messages: list[Message] = []
     for item in given:
+        if is_plain(item):
+            messages.append(item)
+            continue
         message = read_message(item, declared)
         if isinstance(message, Reason):
             return message
@@ -85,7 +88,9 @@ def _ending(messages: list[Message], row: Row) -> list[Message]:
     return messages[:end]
 
 
-def read_conversation(row: Row, declared: Declared, steps: Callable[[], Any]) -> list[Message] | Reason:
+def read_conversation(
+    row: Row, declared: Declared, steps: Callable[[], Any], masked: bool = False
+) -> list[Message] | Reason:
     """
     The whole conversation of a row.
 
@@ -97,6 +102,8 @@ def read_conversation(row: Row, declared: Declared, steps: Callable[[], Any]) ->
         steps (`Callable`):
             Gives the row's steps. Called only for a row whose messages lack the agent: rows of a run hold the same
             content twice, and decoding both would double the cost.
+        masked (`bool`, *optional*, defaults to `False`):
+            The row is a training row with a loss mask, which may end with any turn of the agent, a call too.
 
     Returns:
         `list[dict]` or [`Reason`]: Messages that end with an answer of the agent, or why the row is not trained on.
@@ -123,7 +130,9 @@ def read_conversation(row: Row, declared: Declared, steps: Callable[[], Any]) ->
         messages = [*messages, *rest]
     messages = _ending(messages, row)
     last = messages[-1] if messages else {}
-    if last.get("role") != "assistant" or last.get("tool_calls") or not last["content"].strip():
+    if last.get("role") != "assistant":
+        return Reason.NO_FINAL_ANSWER
+    if not (masked if last.get("tool_calls") else last["content"].strip()):
         return Reason.NO_FINAL_ANSWER
     return messages
 

@@ -24,12 +24,15 @@ Declared = Mapping[str, Collection[str]]
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 # Besides role, content and calls: `tool_call_id` and `name` pair results with calls, the others hold reasoning, under
 # the key each model family's template reads.
-_KEPT_KEYS = ("reasoning_content", "thinking", "tool_call_id", "name")
+_KEPT_KEYS = frozenset({"reasoning_content", "thinking", "tool_call_id", "name"})
 
 _TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
 _OTHER_BLOCKS = frozenset(
     "image image_url input_image audio input_audio video video_url file input_file resource resource_link".split()
 )
+# What a message has at least: role and content.
+_TWO = 2
+_PLAIN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 # Some clients encode arguments twice; a third level has not been seen and would be a string a tool really wants.
 _JSON_LEVELS = 2
 # Values that JSON text holds exactly, so that no search for inexact numbers is needed.
@@ -121,6 +124,19 @@ def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     return {"id": call["id"], **made} if isinstance(call.get("id"), str) else made
 
 
+def is_plain(message: Any) -> bool:
+    """Whether a message has the exported shape already, as most do: then it is taken as it is, and never changed."""
+    if type(message) is not dict or type(message.get("content")) is not str:
+        return False
+    if len(message) == _TWO:
+        return message.get("role") in _PLAIN_ROLES
+    if message.get("role") != "tool":
+        return False
+    answered, name = message.get("tool_call_id"), message.get("name")
+    known = bool(type(answered) is str and answered) + bool(type(name) is str and name)
+    return len(message) == _TWO + known
+
+
 def read_message(message: Any, declared: Declared) -> Message | Reason:
     """
     One message in the shape that is exported.
@@ -147,15 +163,14 @@ def read_message(message: Any, declared: Declared) -> Message | Reason:
     role = _ROLES.get(written) if isinstance(written, str) else None
     if role is None:
         return Reason.NO_CONVERSATION
-    text = content if isinstance(content, str) else text_of(content, role)
+    text: str | Reason = content if isinstance(content, str) else text_of(content, role)
     if isinstance(text, Reason):
         return text
     made: Message = {"role": role, "content": text}
-    if len(message) == len(made):  # nearly half of all messages
+    if len(message) == len(made) and "content" in message:  # nearly half of all messages
         return made
-    for key in _KEPT_KEYS:
-        value = message.get(key)
-        if isinstance(value, str) and value:
+    for key, value in message.items():
+        if key in _KEPT_KEYS and isinstance(value, str) and value:
             made[key] = value
     calls = message.get("tool_calls")
     if calls and role == "assistant":

@@ -1,24 +1,25 @@
-"""One training row per prompt: what the policy is asked, for GRPOTrainer to sample answers to."""
+"""One training row per prompt: what the policy is asked, for trainers that sample the answers themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from datasets import Dataset, Features
 from numpy.typing import NDArray
 
-from whileai_hf.export.building import Texts, build
+from whileai_hf.export.building import Rows, Texts
 from whileai_hf.export.conversation import first_user_text, read_opening, with_system
-from whileai_hf.export.formats import TAKEN, grpo_features
-from whileai_hf.export.messages import encode_message
+from whileai_hf.export.formats import TAKEN, eval_features, grpo_features, opd_features
+from whileai_hf.export.messages import Message, encode_message
 from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
 from whileai_hf.export.reasons import Reason
-from whileai_hf.export.report import Export, LeftOut
-from whileai_hf.export.toolset import ToolReader
+from whileai_hf.export.shaping import Job
+from whileai_hf.export.toolset import ToolSet
 from whileai_hf.measure.passes.rewards import read_rewards
 from whileai_hf.rows import RowView, scrub
+from whileai_hf.rows.view import Row
 from whileai_hf.score.passing import PASS_REWARD
 
 
@@ -74,7 +75,7 @@ def _rates(view: RowView, codes: NDArray[np.int64], size: int) -> list[dict[str,
     return rates
 
 
-def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int]) -> dict[str, list[Any]]:
+def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int], features: Features) -> dict[str, list[Any]]:
     """
     Columns of the user's own tasks, one value per group.
 
@@ -83,7 +84,7 @@ def _theirs(view: RowView, codes: Sequence[int], first: Sequence[int]) -> dict[s
     found = {}
     for name in foreign_columns(view):
         privileged = not scrub({name: None})
-        if privileged or name in TAKEN or name in grpo_features():
+        if privileged or name in TAKEN or name in features:
             continue
         values = view.column(name)
         if all(_same(value, values[first[code]]) for value, code in zip(values, codes, strict=True)):
@@ -101,55 +102,93 @@ def _pick(view: RowView, indices: Sequence[int]) -> RowView:
     return RowView([view.source[index] for index in indices])
 
 
-def make_prompts(view: RowView, tools: ToolReader, system_prompt: str | None) -> Export:
+def make_prompts(
+    view: RowView,
+    job: Job,
+    features: Features,
+    more: Callable[[RowView, Sequence[int]], list[dict[str, Any] | None]] | None = None,
+) -> Rows:
     """
-    The `"grpo"` export.
+    One row per prompt.
 
     Args:
         view (`RowView`):
             Rollouts.
-        tools (`ToolReader`):
-            Reads the tools of each row.
-        system_prompt (`str`, *optional*):
-            In place of the rows' own.
+        job (`Job`):
+            What to do; its tally counts what is made and left out.
+        features (`datasets.Features`):
+            Columns of the kind.
+        more (`Callable`, *optional*):
+            Further columns of each first row of a prompt, `None` for a prompt that is left out.
 
     Returns:
-        `Export`: The prompts, and what was left out.
+        `Rows`: The prompts.
     """
     asks = _asks(view)
     codes, first = _groups(view, asks)
     rates = _rates(view, np.array(codes, np.int64), len(first))
-    theirs = _theirs(view, codes, first)
-    left_out = LeftOut()
+    theirs = _theirs(view, codes, first, features)
+    firsts = _pick(view, first)
+    added = [{}] * len(first) if more is None else more(firsts, first)
     made: list[dict[str, Any]] = []
     texts: dict[str, Texts] = {"prompt": [], "tools": []}
-    with_tools = 0
-    for code, row in enumerate(read_rows(_pick(view, first), _COLUMNS)):
-        opening = read_opening(row)
-        if isinstance(opening, Reason):
-            left_out.add(opening, first[code], rates[code]["n_rollouts"])
+    tally, used = job.tally, 0
+    for code, row in enumerate(read_rows(firsts, _COLUMNS)):
+        offered = job.tools.read(row.get("tools"), first[code])
+        opening = _opening(row, offered, job)
+        columns = added[code]
+        if isinstance(opening, Reason) or columns is None:
+            reason = opening if isinstance(opening, Reason) else Reason.NO_TEACHER_CONTEXT
+            tally.left_out.add(reason, first[code], rates[code]["n_rollouts"])
             continue
-        offered = tools.read(row.get("tools"), first[code]).texts
-        with_tools += offered is not None
         ask = asks[first[code]]
-        texts["prompt"].append([encode_message(message) for message in with_system(opening, system_prompt)])
-        texts["tools"].append(offered)
-        made.append(
-            {
-                "prompt_text": ask,
-                "task_id": task_text(row, ask),
-                "scenario_id": text_or_none(row.get("scenario_id")),
-                **{name: scrub(row.get(name)) for name in _CARRIED},
-                **rates[code],
-                **{name: values[code] for name, values in theirs.items()},
-            }
-        )
-    notes = []
-    if with_tools:
-        notes.append("GRPOTrainer reads no tools column; give the policy its tools as environment_factory= or tools=")
-    rows = build(made, texts, Features({**grpo_features(), **_declared(view, theirs)}))
-    dropped = [name for name in foreign_columns(view) if name not in theirs]
-    return Export(rows, len(view) - len(made) - sum(left_out.counts.values()), left_out, dropped, notes)
+        texts["prompt"].append([encode_message(message) for message in opening])
+        texts["tools"].append(offered.texts)
+        used += rates[code]["n_rollouts"]
+        columns = {
+            "prompt_text": ask,
+            "task_id": task_text(row, ask),
+            "scenario_id": text_or_none(row.get("scenario_id")),
+            **{name: scrub(row.get(name)) for name in _CARRIED},
+            **rates[code],
+            **columns,
+        }
+        columns = {name: value for name, value in columns.items() if name in features}
+        made.append({**columns, **{name: values[code] for name, values in theirs.items()}})
+    if any(cell is not None for cell in texts["tools"]):
+        tally.note("the trainer reads no tools column; give the policy its tools as environment_factory= or tools=")
+    tally.n_used += used
+    tally.collapsed += used - len(made)
+    tally.columns_dropped = [name for name in foreign_columns(view) if name not in theirs]
+    return Rows(made, texts, Features({**features, **_declared(view, theirs)}))
+
+
+def _opening(row: Row, offered: ToolSet, job: Job) -> list[Message] | Reason:
+    """The prompt of a row; with a tokenizer, checked to be in what its template writes."""
+    opening = read_opening(row)
+    if isinstance(opening, Reason):
+        return opening
+    opening = with_system(opening, job.system_prompt)
+    if job.template is None:
+        return opening
+    checked = job.template.check(opening, offered.schemas)
+    return checked if isinstance(checked, Reason) else opening
+
+
+def make_grpo(view: RowView, job: Job) -> Rows:
+    """The `"grpo"` export: prompts for GRPOTrainer and RLOOTrainer."""
+    return make_prompts(view, job, grpo_features())
+
+
+def make_eval(view: RowView, job: Job) -> Rows:
+    """The `"eval"` export: the same prompts as `eval_dataset=`; `split` tells reward functions so."""
+    features = eval_features()
+    return make_prompts(view, job, features, lambda firsts, _: [{"split": "eval"} for _ in range(len(firsts))])
+
+
+def make_opd(view: RowView, job: Job) -> Rows:
+    """The `"opd"` export: prompts for DistillationTrainer, whose teacher reads what the student wrote."""
+    return make_prompts(view, job, opd_features())
 
 
 def _declared(view: RowView, names: dict[str, list[Any]]) -> dict[str, Any]:

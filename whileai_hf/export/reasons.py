@@ -14,6 +14,15 @@ class Reason(Enum):
     NOT_TEXT = "not_text"
     MALFORMED_CALLS = "malformed_calls"
     NO_FINAL_ANSWER = "no_final_answer"
+    NO_REWARD = "no_reward"
+    NO_TEACHER_CONTEXT = "no_teacher_context"
+    NO_PAIR = "no_pair"
+    SAME_SIDES = "same_sides"
+    NOTHING_TRAINED = "nothing_trained"
+    TEMPLATE_REFUSES = "template_refuses"
+    TEMPLATE_LOSES_CALLS = "template_loses_calls"
+    TEMPLATE_LOSES_TEXT = "template_loses_text"
+    TOO_LONG = "too_long"
 
     @property
     def words(self) -> str:
@@ -28,4 +37,13 @@ _WORDS = {
     Reason.NOT_TEXT: "images, audio or files in a message",
     Reason.MALFORMED_CALLS: "a tool call without a name or with arguments that are no JSON object",
     Reason.NO_FINAL_ANSWER: "no final answer",
+    Reason.NO_REWARD: "no reward",
+    Reason.NO_TEACHER_CONTEXT: "nothing privileged is known about the task",
+    Reason.NO_PAIR: "one side of the pair is missing",
+    Reason.SAME_SIDES: "both sides of the pair are the same",
+    Reason.NOTHING_TRAINED: "the loss mask leaves no turn of the agent",
+    Reason.TEMPLATE_REFUSES: "the chat template raises on it",
+    Reason.TEMPLATE_LOSES_CALLS: "the chat template drops or changes a tool call",
+    Reason.TEMPLATE_LOSES_TEXT: "the chat template drops text of a message",
+    Reason.TOO_LONG: "more tokens than max_length",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 from datasets import Dataset
 
@@ -19,13 +20,20 @@ _PREFIX = '{"export":'
 
 @dataclasses.dataclass(frozen=True)
 class ExportReport(Report):
-    """Report of an export, found again with [`export_report`]; `n_input` = `n_rows` + `collapsed` + all `left_out`."""
+    """
+    Report of an export, found again with [`export_report`].
+
+    `n_input` = `n_rows` + `collapsed` + all `left_out`, except that with `unroll=True` a rollout gives several rows
+    (`n_used` counts rollouts).
+    """
 
     kind: str
     n_input: int
-    """Rollouts given."""
+    """Rollouts (or pairs) given."""
     n_rows: int
     """Training rows made of them."""
+    n_used: int
+    """Rollouts that gave at least one row."""
     collapsed: int
     """Rollouts that share a prompt with an earlier one; 0 where every rollout is a row."""
     left_out: dict[str, int]
@@ -34,16 +42,42 @@ class ExportReport(Report):
     """Position of the first of them."""
     columns_dropped: list[str]
     """Columns of the rows that are neither part of the row schema nor of the export."""
-    notes: list[str]
+    trained_messages: int | None = None
+    """Messages with loss; `None` for kinds whose completions are sampled while training."""
+    masked_messages: int | None = None
+    """Messages without."""
+    trained_tokens: int | None = None
+    """Tokens with loss; `None` without a tokenizer, as the other counts of tokens."""
+    masked_tokens: int | None = None
+    longest_row: int | None = None
+    """Tokens of the longest row."""
+    truncated_tool_messages: int = 0
+    truncated_tool_chars: int = 0
+    split_rows: int = 0
+    """Rows in which turns with several calls, or text beside a call, became consecutive turns."""
+    tool_call_roundtrip: dict[str, Any] = dataclasses.field(default_factory=dict)
+    """`encoding` of arguments (`"dict"` or `"json_string"`), `calls` read back, `invalid` of them."""
+    notes: list[str] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.n_rows} rows from {self.n_input} rollouts"]
+        given = "pairs" if self.kind in ("preference", "reward") else "rollouts"
+        lines = [f"{self.kind}: {self.n_rows} rows from {self.n_input} {given}"]
         if self.collapsed:
             lines[0] += f", {self.collapsed} of which repeat a prompt"
         for reason in Reason:
             if self.left_out[reason.value]:
                 first = self.first_left_out[reason.value]
                 lines.append(f"left out {self.left_out[reason.value]}: {reason.words} (first: row {first})")
+        if self.trained_messages is not None:
+            lines.append(f"messages: {self.trained_messages} trained, {self.masked_messages} masked")
+        if self.trained_tokens is not None:
+            lines.append(
+                f"tokens: {self.trained_tokens} trained, {self.masked_tokens} masked, longest row {self.longest_row}"
+            )
+        if self.truncated_tool_messages:
+            lines.append(f"cut {self.truncated_tool_chars} chars of {self.truncated_tool_messages} tool messages")
+        if self.split_rows:
+            lines.append(f"split turns in {self.split_rows} rows")
         if self.columns_dropped:
             lines.append(f"columns dropped: {', '.join(self.columns_dropped)}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
@@ -52,49 +86,6 @@ class ExportReport(Report):
     def n_left_out(self) -> int:
         """Rollouts left out, for any reason."""
         return sum(self.left_out.values())
-
-
-class LeftOut:
-    """Counts rows that are left out."""
-
-    def __init__(self) -> None:
-        self.counts = {reason.value: 0 for reason in Reason}
-        self.first: dict[str, int | None] = {reason.value: None for reason in Reason}
-
-    def add(self, reason: Reason, index: int, count: int = 1) -> None:
-        """Counts `count` rows, the first of them at `index`."""
-        self.counts[reason.value] += count
-        if self.first[reason.value] is None:
-            self.first[reason.value] = index
-
-    def sentence(self) -> str:
-        """All reasons in one line."""
-        found = [(self.counts[reason.value], reason, self.first[reason.value]) for reason in Reason]
-        return "; ".join(f"{count}: {reason.words} (first: row {first})" for count, reason, first in found if count)
-
-
-@dataclasses.dataclass(frozen=True)
-class Export:
-    """What one kind of export hands to [`to_trl`]: the rows, and the parts of their report."""
-
-    rows: Dataset
-    collapsed: int
-    left_out: LeftOut
-    columns_dropped: list[str]
-    notes: list[str]
-
-    def report(self, kind: str, n_input: int) -> ExportReport:
-        """The report."""
-        return ExportReport(
-            kind=kind,
-            n_input=n_input,
-            n_rows=len(self.rows),
-            collapsed=self.collapsed,
-            left_out=self.left_out.counts,
-            first_left_out=self.left_out.first,
-            columns_dropped=self.columns_dropped,
-            notes=self.notes,
-        )
 
 
 def describe(report: ExportReport, source: object) -> str:
@@ -129,6 +120,7 @@ def export_report(data: Dataset) -> ExportReport:
     >>> print(export_report(to_trl(rows, "sft")))
     sft: 1 rows from 2 rollouts
     left out 1: no final answer (first: row 1)
+    messages: 1 trained, 1 masked
 
     ```
     """

@@ -1,67 +1,164 @@
-"""One training row per rollout: the conversation, for SFTTrainer's conversational language modelling."""
+"""Training rows for SFTTrainer: the conversation, or what stands before a turn and the turn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from whileai_hf.export.building import Texts, build
-from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, read_conversation, with_system
-from whileai_hf.export.formats import sft_features
-from whileai_hf.export.messages import encode_message
-from whileai_hf.export.reading import LateColumn, foreign_columns, read_rows, task_text, text_or_none
+from datasets import Features
+
+from whileai_hf.errors import DataError
+from whileai_hf.export.building import Rows, Texts
+from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, read_conversation
+from whileai_hf.export.formats import SFT_SHAPES
+from whileai_hf.export.masks import is_mask, loss_mask, read_mask
+from whileai_hf.export.messages import Message
+from whileai_hf.export.reading import LateColumn, foreign_columns, read_rows
 from whileai_hf.export.reasons import Reason
-from whileai_hf.export.report import Export, LeftOut
-from whileai_hf.export.toolset import ToolReader
+from whileai_hf.export.shaping import Job, Shaped, shape, shared_columns
+from whileai_hf.export.tokenised import tokenise
+from whileai_hf.export.toolset import ToolSet
+from whileai_hf.export.writing import encode
 from whileai_hf.rows import RowView
+from whileai_hf.rows.columns import is_json_list
+from whileai_hf.rows.view import Row
 from whileai_hf.score.verdicts import as_number
 
 
-_COLUMNS = (*READ_COLUMNS, "tools", "scenario_id", "task_id", "run_id", "reward")
+_COLUMNS = (*READ_COLUMNS, "tools", "scenario_id", "task_id", "run_id", "reward", "loss_mask")
 
 
-def make_sft(view: RowView, tools: ToolReader, system_prompt: str | None) -> Export:
+def read_shaped(view: RowView, job: Job) -> Iterator[tuple[int, Row, Shaped, ToolSet]]:
+    """Every rollout that can be trained on: position, row, conversation and tools; the others are counted."""
+    steps = LateColumn(view, "steps")
+    for index, row in enumerate(read_rows(view, _COLUMNS)):
+        place = index + job.offset
+        offered = job.tools.read(row.get("tools"), place)
+        messages = read_conversation(
+            row, offered.declared, partial(steps.cell, index), row.get("loss_mask") is not None
+        )
+        if isinstance(messages, Reason):
+            job.tally.left_out.add(messages, place)
+            continue
+        mask = read_mask(row.get("loss_mask"), row, messages, place)
+        shaped = shape(messages, mask, offered, job)
+        if isinstance(shaped, Reason):
+            job.tally.left_out.add(shaped, place)
+            continue
+        if offered.texts is None and any("tool_calls" in message for message in shaped.messages):
+            job.tally.unannounced += 1
+        yield place, row, shaped, offered
+
+
+def sft_shape(view: RowView, job: Job) -> str:
+    """
+    Which of the shapes of `formats.SFT_SHAPES` the rows take, the same for all of them.
+
+    Raises:
+        [`DataError`]: The rows' own masks need labels, which need a tokenizer.
+    """
+    if job.wire:
+        return "wire"
+    if job.template is not None:
+        return "tokens"
+    if job.config.final_turn_only:
+        return "completion"
+    if not view.has("loss_mask"):
+        return "messages"
+    shapes = set()
+    for index, row in enumerate(read_rows(view, ("messages", "loss_mask"))):
+        mask, messages = row.get("loss_mask"), row.get("messages")
+        if not is_mask(mask) or not isinstance(messages, list | tuple):  # read_mask says what is wrong with it
+            shapes.add("messages")
+            continue
+        roles = [message.get("role") if isinstance(message, dict) else None for message in messages]
+        agents = [int(role == "assistant") for role in roles]
+        if list(mask) == agents:
+            shapes.add("either" if sum(agents) == 1 and agents[-1] else "messages")
+        elif sum(mask) == 1 and mask[-1]:
+            shapes.add("completion")
+        else:
+            raise DataError(
+                f"row {index}: its loss_mask leaves out some turns of the agent, which conversational rows cannot "
+                "say; pass tokenizer= for rows of labels"
+            )
+    if {"messages", "completion"} <= shapes:
+        raise DataError("the loss_mask of some rows trains all turns, of others the last; pass tokenizer=, or unroll=")
+    return "completion" if "completion" in shapes else "messages"
+
+
+def _samples(shaped: Shaped, mask: list[int], unroll: bool) -> Iterator[tuple[Shaped, list[int]]]:
+    """The conversation with its mask; unrolled, one that ends with each trained turn and trains it alone."""
+    if not unroll:
+        yield shaped, mask
+        return
+    for place, trained in enumerate(mask):
+        if trained:
+            yield Shaped(shaped.messages[: place + 1], None, shaped.chars_cut), [0] * place + [1]
+
+
+def make_sft(view: RowView, job: Job) -> Rows:
     """
     The `"sft"` export.
 
     Args:
         view (`RowView`):
             Rollouts.
-        tools (`ToolReader`):
-            Reads the tools of each row.
-        system_prompt (`str`, *optional*):
-            In place of the rows' own.
+        job (`Job`):
+            What to do; its tally counts what is made and left out.
 
     Returns:
-        `Export`: The training rows, and what was left out.
+        `Rows`: The training rows.
     """
-    left_out = LeftOut()
+    form, tally = job.shape or sft_shape(view, job), job.tally
     made: list[dict[str, Any]] = []
-    texts: dict[str, Texts] = {"messages": [], "tools": []}
-    unannounced = 0
-    steps = LateColumn(view, "steps")
-    for index, row in enumerate(read_rows(view, _COLUMNS)):
-        offered = tools.read(row.get("tools"), index)
-        messages = read_conversation(row, offered.declared, partial(steps.cell, index))
-        if isinstance(messages, Reason):
-            left_out.add(messages, index)
+    texts: dict[str, Texts] = {name: [] for name, kind in SFT_SHAPES[form]().items() if is_json_list(kind)}
+    for place, row, shaped, offered in read_shaped(view, job):
+        mask = loss_mask(shaped.messages, job.config.mask_mode, shaped.mask)
+        if 1 not in mask:
+            tally.left_out.add(Reason.NOTHING_TRAINED, place)
             continue
-        if offered.texts is None and any("tool_calls" in message for message in messages):
-            unannounced += 1
         prompt = row.get("prompt")
-        ask = prompt if isinstance(prompt, str) else first_user_text(messages)
-        texts["messages"].append([encode_message(message) for message in with_system(messages, system_prompt)])
-        texts["tools"].append(offered.texts)
-        made.append(
-            {
-                "prompt_text": ask,
-                "task_id": task_text(row, ask),
-                "scenario_id": text_or_none(row.get("scenario_id")),
-                "run_id": text_or_none(row.get("run_id")),
-                "reward": as_number(row.get("reward")),
-            }
-        )
-    notes = []
-    if unannounced:
-        notes.append(f"{unannounced} rows call tools but carry no schemas, so the template shows none; pass tools=")
-    return Export(build(made, texts, sft_features()), 0, left_out, foreign_columns(view), notes)
+        shared = shared_columns(row, prompt if isinstance(prompt, str) else first_user_text(shaped.messages))
+        if job.wire:
+            shared["prompt"] = shared.pop("prompt_text")
+        shared["reward"] = as_number(row.get("reward"))
+        if job.config.max_tool_output_chars is not None:
+            shared["tool_chars_cut"] = shaped.chars_cut
+        before = len(made)
+        for sample, trained in _samples(shaped, mask, job.config.unroll):
+            columns = _columns(form, sample, trained, offered, job, place, texts)
+            if isinstance(columns, Reason):
+                tally.left_out.add(columns, place) if not job.config.unroll else tally.skip_sample(columns)
+                continue
+            tally.count_messages(sum(trained), len(trained) - sum(trained))
+            made.append({**columns, **shared})
+        tally.n_used += len(made) > before
+    tally.columns_dropped = [name for name in foreign_columns(view) if name != "loss_mask"]
+    return Rows(made, texts, Features(SFT_SHAPES[form]()))
+
+
+def _columns(
+    form: str, sample: Shaped, mask: list[int], offered: ToolSet, job: Job, place: int, texts: dict[str, Texts]
+) -> dict[str, Any] | Reason:
+    """The columns of one sample that hold its conversation; those of JSON text go to `texts`."""
+    messages: list[Message] = sample.messages
+    if form == "tokens":
+        assert job.template is not None
+        encoded = tokenise(sample, mask, offered, job.template, place)
+        if isinstance(encoded, Reason):
+            return encoded
+        input_ids, labels = encoded
+        if job.max_length is not None and len(input_ids) > job.max_length:
+            return Reason.TOO_LONG
+        job.tally.count_tokens(sum(label != -100 for label in labels), len(labels))
+        return {"input_ids": input_ids, "labels": labels}
+    if form == "completion":
+        last = mask.index(1)
+        texts["prompt"].append([encode(message, job.tally) for message in messages[:last]])
+        texts["completion"].append([encode(messages[last], job.tally)])
+    else:
+        texts["messages"].append([encode(message, job.tally) for message in messages])
+    texts["tools"].append(offered.texts)
+    return {"loss_mask": mask} if form == "wire" else {}

@@ -17,10 +17,11 @@ from whileai_hf.spec import read_tools
 
 @dataclass(frozen=True)
 class ToolSet:
-    """The tools of one row as JSON texts, `None` for none, and the parameter names of each."""
+    """The tools of one row as JSON texts and as dicts, `None` for none, and the parameter names of each."""
 
     texts: list[bytes] | None
     declared: Declared
+    schemas: list[dict[str, Any]] | None = None
 
 
 def _wrapped(tool: Any) -> dict[str, Any]:
@@ -38,8 +39,11 @@ def _parameter_names(tool: dict[str, Any]) -> frozenset[str]:
 
 
 def _tool_set(tools: list[dict[str, Any]]) -> ToolSet:
+    texts = [dumps(tool) for tool in tools]
     return ToolSet(
-        [dumps(tool) for tool in tools] or None, {tool["function"]["name"]: _parameter_names(tool) for tool in tools}
+        texts or None,
+        {tool["function"]["name"]: _parameter_names(tool) for tool in tools},
+        [loads(text) for text in texts] or None,
     )
 
 

@@ -4,28 +4,136 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, Unpack
 
 from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
-from whileai_hf.export.prompts import make_prompts
-from whileai_hf.export.report import Export, describe
+from whileai_hf.export.building import Rows
+from whileai_hf.export.config import ExportConfig, ExportKnobs
+from whileai_hf.export.kto import make_kto
+from whileai_hf.export.opsd import make_opsd
+from whileai_hf.export.pairs import paired
+from whileai_hf.export.preference import make_preference
+from whileai_hf.export.prompts import make_eval, make_grpo, make_opd
+from whileai_hf.export.report import ExportReport, describe
 from whileai_hf.export.sft import make_sft
+from whileai_hf.export.shaping import Job
+from whileai_hf.export.template import Template, Tokenizer
+from whileai_hf.export.tokenised import model_limit
 from whileai_hf.export.toolset import ToolReader
+from whileai_hf.knobs import overlay
 from whileai_hf.rows import RowView, view
+from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
 
 
 logger = logging.getLogger(__name__)
 
 # Columns that hold what was said; rows need one of them.
-_CONVERSATION = ("messages", "prompt", "steps", "final_text")
+_CONVERSATION = ("messages", "prompt", "steps", "final_text", "chosen")
 
-_KINDS: dict[str, Callable[[RowView, ToolReader, str | None], Export]] = {"sft": make_sft, "grpo": make_prompts}
+KINDS: dict[str, Callable[[RowView, Job], Rows]] = {
+    "eval": make_eval,
+    "sft": make_sft,
+    "preference": make_preference,
+    "grpo": make_grpo,
+    "opsd": make_opsd,
+    "opd": make_opd,
+    "reward": make_preference,
+    "kto": make_kto,
+}
+# One row for each of these, so that data of any size goes through them in batches.
+ROW_BY_ROW = ("sft", "preference", "reward", "kto")
+_OTHER_NAMES = {"training": "sft"}
 
 
-def to_trl(data: Source | RowView, kind: str, *, tools: Any = None, system_prompt: str | None = None) -> Dataset:
+def kind_of(name: str) -> str:
+    """
+    The kind a name stands for.
+
+    Raises:
+        [`ConfigurationError`]: There is none.
+    """
+    kind = _OTHER_NAMES.get(name, name) if isinstance(name, str) else name
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ConfigurationError(f"kind={name!r}; to_trl exports {', '.join(map(repr, KINDS))}")
+    return kind
+
+
+def start(
+    kind: str,
+    tools: Any,
+    system_prompt: str | None,
+    tasks: Source | None,
+    tokenizer: Tokenizer | None,
+    config: ExportConfig,
+) -> Job:
+    """
+    A job, after a look at whether what was asked for goes together.
+
+    Raises:
+        [`ConfigurationError`]: A knob that this kind would not heed.
+    """
+    if system_prompt is not None and not isinstance(system_prompt, str):
+        raise ConfigurationError(f"system_prompt is {system_prompt!r:.60}; pass text, or leave it out")
+    if tasks is not None and kind != "opsd":
+        raise ConfigurationError(f"tasks= holds what only a teacher may see; kind={kind!r} does not read it")
+    if config.unroll and kind != "sft":
+        raise ConfigurationError(f"unroll=True makes rows for kind='sft' only, not for {kind!r}")
+    if config.mask_mode == "final" and kind not in ("sft", "kto"):
+        raise ConfigurationError(f"mask_mode='final' is for the kinds 'sft' and 'kto'; {kind!r} has no mask")
+    if config.max_length is not None and (tokenizer is None or kind != "sft"):
+        raise ConfigurationError("max_length= counts tokens of kind='sft'; pass tokenizer= with it, or leave it out")
+    template = None if tokenizer is None else Template(tokenizer)
+    limit = config.max_length or (model_limit(template) if template else None)
+    return Job(ToolReader(tools), system_prompt, config, template, tasks, max_length=limit)
+
+
+def make(rows: RowView, kind: str, job: Job) -> Rows:
+    """The rows of one batch, counted in the job's tally."""
+    if not any(rows.has(name) for name in _CONVERSATION):
+        have = ", ".join(rows.columns) or "none"
+        raise MissingColumnError(
+            f"the rows hold no conversation (columns: {have}); to_trl reads messages, or prompt, steps and final_text"
+        )
+    # Without a template nothing but our own code runs, and that leaves no cycles behind.
+    with no_collection() if job.template is None else nullcontext():
+        made = KINDS[kind](rows, job)
+    job.tally.n_input += len(rows)
+    job.tally.n_rows += len(made)
+    return made
+
+
+def finish(kind: str, job: Job) -> ExportReport:
+    """
+    The report; a log entry where rows are left out.
+
+    Raises:
+        [`DataError`]: No row is left.
+    """
+    report, left_out = job.tally.report(kind), job.tally.left_out
+    if not report.n_rows:
+        raise DataError(f"none of the {report.n_input} rows can be exported for {kind} ({left_out.sentence()})")
+    if report.n_left_out:
+        logger.warning(
+            "to_trl(%r) left out %d of %d rows (%s)", kind, report.n_left_out, report.n_input, left_out.sentence()
+        )
+    return report
+
+
+def to_trl(
+    data: Source | RowView,
+    kind: str,
+    *,
+    tools: Any = None,
+    system_prompt: str | None = None,
+    tasks: Source | None = None,
+    tokenizer: Tokenizer | None = None,
+    config: ExportConfig | None = None,
+    **knobs: Unpack[ExportKnobs],
+) -> Dataset:
     """
     Rollouts as the Dataset a TRL trainer takes (written for TRL 1.16).
 
@@ -41,24 +149,50 @@ def to_trl(data: Source | RowView, kind: str, *, tools: Any = None, system_promp
     functions get them under their names. `GRPOTrainer` does not read `tools`; it takes them through
     `environment_factory=` or `tools=`.
 
-    In both, `arguments` of calls are dicts, content is text, keys that a row did not have stay absent, a row without
+    `"eval"`: the same prompts for `eval_dataset=` of that trainer, with `split` `"eval"`, by which a reward function
+    tells them apart.
+
+    `"opd"`, for `DistillationTrainer`: the prompts, without anything about rewards. `"opsd"`, for `SDFTTrainer` of
+    `trl.experimental`: the prompts and `privileged_context`, what only the teacher reads (from `tasks`, or from the
+    local store of the run). Those rows hold the answers: train on them, do not publish them.
+
+    `"preference"` and `"reward"`, for `DPOTrainer` and `RewardTrainer`: one row per pair of
+    [`build_preference_pairs`], which graded rollouts go through with its defaults. Columns: `prompt`, `chosen`,
+    `rejected`, `tools`, identifiers, `chosen_reward`, `rejected_reward`, `reward_margin`, `length_delta`.
+
+    `"kto"`, for `KTOTrainer`: one row per graded rollout, or two per pair. Columns: `prompt`, `completion`, `label`
+    (whether it passed), identifiers, `reward`.
+
+    With a `tokenizer`, its chat template is tried on every row, and rows that it would not show in full are left out
+    and counted (`parallel_calls="split"` rewrites what it can). `"sft"` rows are then `input_ids` and `labels`, -100
+    on every token the agent did not write. Without one, `"sft"` rows are conversations: train them with
+    `assistant_only_loss=True`; `mask_mode="final"` and `unroll=True` give `prompt` and `completion` instead.
+
+    In all, `arguments` of calls are dicts, content is text, keys that a row did not have stay absent, a row without
     tools has `tools` `None`, and nothing privileged is there.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
             Rollouts. Those without `messages` get them from `prompt`, `steps` and `final_text`.
         kind (`str`):
-            `"sft"` or `"grpo"`.
+            `"eval"`, `"sft"`, `"preference"`, `"grpo"`, `"opsd"`, `"opd"`, `"reward"` or `"kto"`.
         tools (`list`, *optional*):
             Tools in any shape [`AgentSpec`] reads, in place of those on the rows; `[]` for none.
         system_prompt (`str`, *optional*):
             System message in place of the rows' own; `""` for none.
+        tasks (`datasets.Dataset` or `list[dict]` or path or Hub repo id, *optional*):
+            Where `"opsd"` finds what is privileged, as `situations()` returned it.
+        tokenizer (`transformers.PreTrainedTokenizerBase`, *optional*):
+            Of the model to be trained.
+        config ([`ExportConfig`], *optional*):
+            All other knobs; each is a keyword too.
 
     Returns:
         `datasets.Dataset`: Training rows, in the order of `data`. [`export_report`] says what was left out.
 
     Raises:
-        [`ConfigurationError`]: An unknown kind, a system prompt that is no text.
+        [`ConfigurationError`]: An unknown kind, a knob the kind does not heed, a system prompt that is no text, a
+            template whose earlier turns change when the conversation goes on.
         [`DataError`]: There are no rows, none that can be trained on, or tools that are no schemas.
 
     Examples:
@@ -77,23 +211,46 @@ def to_trl(data: Source | RowView, kind: str, *, tools: Any = None, system_promp
 
     ```
     """
-    if kind not in _KINDS:
-        raise ConfigurationError(f"kind={kind!r}; to_trl exports {' or '.join(map(repr, _KINDS))}")
-    if system_prompt is not None and not isinstance(system_prompt, str):
-        raise ConfigurationError(f"system_prompt is {system_prompt!r:.60}; pass text, or leave it out")
-    rows = view(data)
-    if not any(rows.has(name) for name in _CONVERSATION):
-        have = ", ".join(rows.columns) or "none"
-        raise MissingColumnError(
-            f"the rows hold no conversation (columns: {have}); to_trl reads messages, or prompt, steps and final_text"
-        )
-    export = _KINDS[kind](rows, ToolReader(tools), system_prompt)
-    report = export.report(kind, len(rows))
-    if not report.n_rows:
-        raise DataError(f"none of the {len(rows)} rows can be exported for {kind} ({export.left_out.sentence()})")
-    if report.n_left_out:
-        logger.warning(
-            "to_trl(%r) left out %d of %d rows (%s)", kind, report.n_left_out, len(rows), export.left_out.sentence()
-        )
-    export.rows.info.description = describe(report, rows.source)
-    return export.rows
+    name = kind_of(kind)
+    job = start(name, tools, system_prompt, tasks, tokenizer, overlay(ExportConfig, config, knobs))
+    rows = paired(view(data), name)
+    made = make(rows, name, job).dataset()
+    made.info.description = describe(finish(name, job), data)
+    return made
+
+
+def to_sft(
+    data: Source | RowView,
+    tokenizer: Tokenizer,
+    *,
+    tools: Any = None,
+    system_prompt: str | None = None,
+    config: ExportConfig | None = None,
+    **knobs: Unpack[ExportKnobs],
+) -> Dataset:
+    """
+    Rollouts as `input_ids` and `labels`, with loss on what the agent wrote and nowhere else.
+
+    Every token of a system, user or tool message is -100, and so is every token the template adds around them. A
+    `loss_mask` column on the rows, one 0 or 1 per message, leaves further turns out.
+
+    Args:
+        data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
+            Rollouts.
+        tokenizer (`transformers.PreTrainedTokenizerBase`):
+            Of the model to be trained. Its template has to be prefix-preserving.
+        tools (`list`, *optional*):
+            Tools in place of those on the rows.
+        system_prompt (`str`, *optional*):
+            System message in place of the rows' own.
+        config ([`ExportConfig`], *optional*):
+            Knobs; each is a keyword too. `max_length` leaves longer rows out, it never cuts them.
+
+    Returns:
+        `datasets.Dataset`: As [`to_trl`] makes it of kind `"sft"` with a tokenizer.
+
+    Raises:
+        [`ConfigurationError`]: The template has no fixed place for a turn; the message says which to use.
+        [`DataError`]: There is no row that can be trained on.
+    """
+    return to_trl(data, "sft", tools=tools, system_prompt=system_prompt, tokenizer=tokenizer, config=config, **knobs)

@@ -1,0 +1,99 @@
+"""Rows for KTOTrainer: an answer and whether it is wanted, straight from a 0/1 grade, no pairs needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from whileai_hf.errors import MissingColumnError
+from whileai_hf.export.building import Rows, Texts
+from whileai_hf.export.conversation import first_user_text
+from whileai_hf.export.formats import kto_features
+from whileai_hf.export.messages import Message
+from whileai_hf.export.pairs import is_pairs, read_pairs
+from whileai_hf.export.reading import foreign_columns
+from whileai_hf.export.reasons import Reason
+from whileai_hf.export.sft import read_shaped
+from whileai_hf.export.shaping import Job, shared_columns
+from whileai_hf.export.toolset import ToolSet
+from whileai_hf.export.writing import encode
+from whileai_hf.rows import RowView
+from whileai_hf.score.passing import PASS_REWARD
+from whileai_hf.score.verdicts import as_number
+
+
+class _Collected:
+    """The rows made so far."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.made: list[dict[str, Any]] = []
+        self.texts: dict[str, Texts] = {"prompt": [], "completion": [], "tools": []}
+
+    def add(
+        self, prompt: Sequence[Message], completion: Sequence[Message], offered: ToolSet, columns: dict[str, Any]
+    ) -> None:
+        tally = self.job.tally
+        self.texts["prompt"].append([encode(message, tally) for message in prompt])
+        self.texts["completion"].append([encode(message, tally) for message in completion])
+        self.texts["tools"].append(offered.texts)
+        self.made.append(columns)
+        n_agent = sum(message["role"] == "assistant" for message in completion)
+        tally.count_messages(n_agent, len(prompt) + len(completion) - n_agent)
+        tally.results_in_loss += n_agent < len(completion)
+
+
+def make_kto(view: RowView, job: Job) -> Rows:
+    """
+    The `"kto"` export.
+
+    Args:
+        view (`RowView`):
+            Graded rollouts, whose label is a pass, or pairs, each side of which is a row.
+        job (`Job`):
+            What to do; its tally counts what is made and left out.
+
+    Returns:
+        `Rows`: A rollout is cut at the agent's first turn, with `mask_mode="final"` at its last.
+    """
+    rows = _Collected(job)
+    if is_pairs(view):
+        _from_pairs(view, rows)
+    else:
+        _from_rollouts(view, rows)
+    labels = {row["label"] for row in rows.made}
+    if len(labels) == 1 and not job.offset:
+        job.tally.note(
+            f"every label is {labels.pop()}; KTO learns from the difference between wanted and unwanted rows"
+        )
+    job.tally.columns_dropped = [name for name in foreign_columns(view) if name not in kto_features()]
+    return Rows(rows.made, rows.texts, kto_features())
+
+
+def _from_rollouts(view: RowView, rows: _Collected) -> None:
+    if not view.has("reward"):
+        raise MissingColumnError(
+            "the rows have no rewards to make labels of; grade them first: grade(data, judge=...)"
+        )
+    for place, row, shaped, offered in read_shaped(view, rows.job):
+        reward = as_number(row.get("reward"))
+        if reward is None:
+            rows.job.tally.left_out.add(Reason.NO_REWARD, place)
+            continue
+        turns = [number for number, message in enumerate(shaped.messages) if message["role"] == "assistant"]
+        cut = turns[-1] if rows.job.config.final_turn_only else turns[0]
+        prompt = row.get("prompt")
+        ask = prompt if isinstance(prompt, str) else first_user_text(shaped.messages)
+        columns = {**shared_columns(row, ask), "label": reward >= PASS_REWARD, "reward": reward}
+        rows.add(shaped.messages[:cut], shaped.messages[cut:], offered, columns)
+        rows.job.tally.n_used += 1
+
+
+def _from_pairs(view: RowView, rows: _Collected) -> None:
+    for pair in read_pairs(view, rows.job):
+        columns = pair.columns()
+        shared = {name: columns[name] for name in ("prompt_text", "task_id", "scenario_id", "run_id")}
+        for messages, name in zip(pair.sides, ("chosen", "rejected"), strict=True):
+            reward = columns[f"{name}_reward"]
+            rows.add(pair.prompt, messages, pair.offered, {**shared, "label": name == "chosen", "reward": reward})
+        rows.job.tally.n_used += 1

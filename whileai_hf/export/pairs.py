@@ -1,0 +1,178 @@
+"""Reading preference pairs of any shape: what both sides share, and how each goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from whileai_hf.errors import DataError, MissingColumnError
+from whileai_hf.export.conversation import first_user_text
+from whileai_hf.export.messages import Declared, Message, read_message
+from whileai_hf.export.reading import read_rows
+from whileai_hf.export.reasons import Reason
+from whileai_hf.export.shaping import Job, shape, shared_columns
+from whileai_hf.export.tally import Tally
+from whileai_hf.export.toolset import ToolSet
+from whileai_hf.rows import RowView
+from whileai_hf.rows.view import Row
+from whileai_hf.score.verdicts import as_number
+from whileai_hf.select.pairs import build_preference_pairs
+
+
+PAIR_KINDS = ("preference", "reward")
+SIDES = ("chosen", "rejected")
+_COLUMNS = (
+    *("prompt", *SIDES, "tools", "prompt_text", "scenario_id", "task_id", "run_id"),
+    *("chosen_reward", "rejected_reward", "margin", "reward_margin", "length_delta"),
+)
+
+
+@dataclass
+class Pair:
+    """One pair as it is exported: the shared messages, and each side's own."""
+
+    place: int
+    row: Row
+    prompt: list[Message]
+    sides: tuple[list[Message], list[Message]]
+    offered: ToolSet
+
+    def columns(self) -> dict[str, Any]:
+        """The columns that hold no messages."""
+        row = self.row
+        text = row.get("prompt_text")
+        chosen, rejected = (as_number(row.get(f"{side}_reward")) for side in SIDES)
+        given = [as_number(row.get(name)) for name in ("margin", "reward_margin")]
+        margin = next((value for value in given if value is not None), None)
+        if margin is None and chosen is not None and rejected is not None:
+            margin = chosen - rejected
+        lengths = [sum(len(m["content"]) for m in side if m["role"] == "assistant") for side in self.sides]
+        ask = text if isinstance(text, str) else first_user_text(self.prompt)
+        return {
+            **shared_columns({**row, "prompt": ask}, ask),
+            "chosen_reward": chosen,
+            "rejected_reward": rejected,
+            "reward_margin": margin,
+            "length_delta": lengths[0] - lengths[1],
+        }
+
+
+def is_pairs(view: RowView) -> bool:
+    """Whether the rows are pairs."""
+    return view.has("chosen") and view.has("rejected")
+
+
+def paired(view: RowView, kind: str) -> RowView:
+    """Graded rollouts as pairs, for the kinds that are made of pairs; all other rows as they are."""
+    if kind not in PAIR_KINDS or is_pairs(view) or not view.has("reward"):
+        return view
+    return RowView(build_preference_pairs(view)[0])
+
+
+def _read_list(value: Any, declared: Declared, role: str) -> list[Message] | Reason:
+    """Messages, or one message for a text."""
+    if isinstance(value, str):
+        return [{"role": role, "content": value}] if value.strip() else []
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        return Reason.NO_CONVERSATION
+    messages = []
+    for item in value:
+        message = read_message(item, declared)
+        if isinstance(message, Reason):
+            return message
+        messages.append(message)
+    return messages
+
+
+def _cut(prompt: list[Message], side: list[Message]) -> list[Message]:
+    """A side without the opening it may repeat: rows of other stacks hold whole conversations on both sides."""
+    start = 0
+    while start < len(side) and side[start]["role"] in ("system", "user"):
+        start += 1
+    return side[start:] if start < len(side) else side
+
+
+def _read(row: Row, declared: Declared) -> tuple[list[Message], list[Message], list[Message]] | Reason:
+    prompt = _read_list(row.get("prompt"), declared, "user")
+    chosen, rejected = (_read_list(row.get(side), declared, "assistant") for side in SIDES)
+    if isinstance(prompt, Reason):
+        return prompt
+    if isinstance(chosen, Reason):
+        return chosen
+    if isinstance(rejected, Reason):
+        return rejected
+    if not chosen or not rejected:
+        return Reason.NO_PAIR
+    own = [_cut(prompt, side) for side in (chosen, rejected)]
+    opening = chosen[: len(chosen) - len(own[0])]
+    # An opening on the side says more than a bare ask does: it holds the system prompt.
+    prompt = opening if opening and all(message["role"] == "user" for message in prompt) else prompt
+    if not any(message["role"] == "user" for message in prompt):
+        return Reason.NO_CONVERSATION
+    if any(side[0]["role"] != "assistant" for side in own) or any(side[-1]["role"] != "assistant" for side in own):
+        return Reason.NO_FINAL_ANSWER
+    if own[0] == own[1]:
+        return Reason.SAME_SIDES
+    return prompt, own[0], own[1]
+
+
+def read_pairs(view: RowView, job: Job) -> Iterator[Pair]:
+    """
+    Every pair that can be trained on; the others are counted.
+
+    Args:
+        view (`RowView`):
+            Rows with `chosen` and `rejected`: messages, texts, or whole conversations.
+        job (`Job`):
+            What to do.
+
+    Raises:
+        [`MissingColumnError`]: The rows are no pairs.
+    """
+    if not is_pairs(view):
+        have = ", ".join(view.columns) or "none"
+        raise MissingColumnError(
+            f"the rows are no pairs: they have no columns 'chosen' and 'rejected' (columns: {have}); "
+            "pass what build_preference_pairs returned, or graded rollouts"
+        )
+    for index, row in enumerate(read_rows(view, _COLUMNS)):
+        place = index + job.offset
+        offered = job.tools.read(row.get("tools"), place)
+        read = _read(row, offered.declared)
+        if isinstance(read, Reason):
+            job.tally.left_out.add(read, place)
+            continue
+        pair = _shape(read, row, offered, place, job)
+        if isinstance(pair, Reason):
+            job.tally.left_out.add(pair, place)
+        else:
+            yield pair
+
+
+def _shape(
+    read: tuple[list[Message], list[Message], list[Message]], row: Row, offered: ToolSet, place: int, job: Job
+) -> Pair | Reason:
+    prompt, *sides = read
+    # Counted apart: the prompt goes through it three times.
+    scratch = replace(job, tally=Tally())
+    opening = shape(prompt, None, offered, scratch)
+    if isinstance(opening, Reason):
+        return opening
+    once = replace(job, tally=Tally())
+    shaped = [shape([*prompt, *side], None, offered, once) for side in sides]
+    job.tally.truncated_tool_messages += once.tally.truncated_tool_messages - scratch.tally.truncated_tool_messages
+    job.tally.truncated_tool_chars += once.tally.truncated_tool_chars - scratch.tally.truncated_tool_chars
+    job.tally.split_rows += once.tally.split_rows > 0
+    own = []
+    for side in shaped:
+        if isinstance(side, Reason):
+            return side
+        own.append(side.messages[len(opening.messages) :])
+    if any(side[0]["role"] != "assistant" for side in own):
+        raise DataError(
+            f"row {place}: prompt and answer cannot be told apart once calls are split; cut pairs elsewhere"
+        )
+    return Pair(place, row, opening.messages, (own[0], own[1]), offered)

@@ -83,6 +83,13 @@ def test_failures_are_passes_seen_from_the_other_side():
     assert (other.low, other.high) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
+@pytest.mark.parametrize("values", [[1e-20, 3e-20], [0.5, 0.5 + 1e-15], [1 - 1e-12, 1 - 2e-12], [0.3] * 4])
+def test_shares_that_hardly_differ(values):
+    low, high, _ = share_interval(values)
+    assert low <= min(values) <= max(values) <= high
+    assert high > low
+
+
 def test_what_cannot_be_told():
     assert share_interval([]) is None
     assert share_interval([0.5]) is None

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.lists import fetch_columns
+from whileai_hf.measure.marker_values import read_markers
 from whileai_hf.measure.passes.codes import (
     TASK_COLUMNS,
     Codes,
     IntArray,
     arrow_of,
     column_codes,
-    encode_arrow,
     encode_values,
     task_codes,
 )
@@ -36,7 +34,7 @@ from whileai_hf.measure.passes.rewards import GRADE_FIRST, Rewards, read_rewards
 from whileai_hf.measure.passes.stopped import choose_estimator
 from whileai_hf.measure.passes.stops import STOP_COLUMNS, faulty, numbers, read_groups, was_stopped
 from whileai_hf.measure.passes.weighing import Weighing
-from whileai_hf.rows import RowView, loads
+from whileai_hf.rows import RowView
 from whileai_hf.rows.view import Source
 
 
@@ -73,57 +71,6 @@ class TaskMeans:
     means: FloatArray
     counts: IntArray
     codes: IntArray
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool | int | float):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.nan
-    return math.nan
-
-
-def _cell_texts(column: Any) -> Codes:
-    """Codes of JSON cells by their text; the keys are the parsed values."""
-    texts = encode_arrow(pa.chunked_array([chunk.storage for chunk in column.chunks], pa.string()))
-    return Codes(texts.index, [None if text is None else loads(text) for text in texts.keys])
-
-
-def _read_markers(rows: RowView) -> dict[str, FloatArray]:
-    """Every marker as one number per row, `nan` where a row does not have it."""
-    column = arrow_of(rows, "markers")
-    if column is not None and isinstance(column.type, pa.JsonType):
-        codes = _cell_texts(column)  # most cells are one of a few combinations of 0 and 1
-        return {name: values[codes.index] for name, values in _by_name(codes.keys).items()}
-    return _by_name(rows.column("markers"))
-
-
-def _by_name(cells: Sequence[Any]) -> dict[str, FloatArray]:
-    found: dict[str, tuple[list[int], list[Any]]] = {}
-    for place, cell in enumerate(cells):
-        if not isinstance(cell, dict):
-            continue
-        for name, value in cell.items():
-            if name not in found:
-                found[name] = ([], [])
-            places, values = found[name]
-            places.append(place)
-            values.append(value)
-    out: dict[str, FloatArray] = {}
-    for name in sorted(found, key=str):
-        places, values = found[name]
-        try:
-            read = np.array(values) if set(map(type, values)) <= {int, float, bool} else None
-            read = None if read is None or read.dtype == object else read.astype(np.float64)
-        except OverflowError:
-            read = None
-        column = np.full(len(cells), np.nan)
-        column[places] = np.array([_number(value) for value in values]) if read is None else read
-        column[~np.isfinite(column)] = np.nan
-        if not np.isnan(column).all():
-            out[str(name)] = column
-    return out
 
 
 def _distinct(cells: Sequence[Any]) -> list[Any]:
@@ -179,9 +126,32 @@ class Measured:
         return dataclasses.replace(rewards, values=np.where(left_out, np.nan, rewards.values))
 
     @cached_property
+    def _marker_cells(self) -> tuple[dict[str, FloatArray], dict[str, int]]:
+        return read_markers(self.rows) if self.rows.has("markers") else ({}, {})
+
+    @property
     def markers(self) -> dict[str, FloatArray]:
         """Every marker, one number per row."""
-        return _read_markers(self.rows) if self.rows.has("markers") else {}
+        return self._marker_cells[0]
+
+    @property
+    def not_numbers(self) -> dict[str, int]:
+        """Marker to how many of its values are no numbers; those whose values all are none are no metrics."""
+        return self._marker_cells[1]
+
+    def marker_of(self, name: str) -> str | None:
+        """The marker a name of [`find`] stands for, `None` for a reward metric or a column."""
+        bare = name.removeprefix(MARKER_PREFIX)
+        built_in = name in (PASS_AT_1, REWARD)
+        known = not built_in and bare in self.markers and (name != bare or name not in self.rows.columns)
+        return bare if known else None
+
+    def is_share(self, name: str) -> bool:
+        """Whether every value of a metric lies within 0 to 1."""
+        if name == PASS_AT_1:
+            return True
+        values = self.values(name)
+        return not bool(np.any((values < 0.0) | (values > 1.0)))
 
     def distinct(self, column: str) -> list[Any]:
         """The distinct values of a column, sorted."""
@@ -252,9 +222,8 @@ class Measured:
             return np.where(np.isnan(rewards), np.nan, (rewards >= PASS).astype(np.float64))
         if name == REWARD:
             return self.rewards.values
-        bare = name.removeprefix(MARKER_PREFIX)
-        known = bare in self.markers and (name != bare or name not in self.rows.columns)
-        values = self.markers[bare] if known else numbers(self.rows, name)
+        marker = self.marker_of(name)
+        values = numbers(self.rows, name) if marker is None else self.markers[marker]
         return np.where(self.spoilt | ~np.isfinite(values), np.nan, values)
 
     def means(self, name: str, within: Codes | None = None, limit: IntArray | None = None) -> TaskMeans:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ SAMPLES = 2000
 MOST_SIMULATED = 200
 # Halvings of the range of effects: to 0.1 points.
 _HALVINGS = 10
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +54,12 @@ class Population:
     spread: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.base < 1.0:
+        if not _is_number(self.base) or not 0.0 < self.base < 1.0:
             raise ConfigurationError(f"base={self.base!r} is not a pass rate with room; pass a number within (0, 1)")
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
             raise ConfigurationError(f"k={self.k!r} is not a number of rollouts per task; pass 1 or more")
         most = math.sqrt(self.base * (1.0 - self.base))
-        if not 0.0 <= self.spread < most:
+        if not _is_number(self.spread) or not 0.0 <= self.spread < most:
             raise ConfigurationError(
                 f"spread={self.spread!r} is not a standard deviation of pass rates around {self.base:g}; pass a "
                 f"number from 0 to below {most:.3f}"
@@ -250,9 +255,10 @@ def tasks_needed(
     ```
     """
     check_level_of_power(power)
-    if not 0.0 < effect <= 1.0 - population.base + 1e-12:
+    if not _is_number(effect) or not 0.0 < effect <= 1.0 - population.base + 1e-12:
+        shown = effect if _is_number(effect) or isinstance(effect, str) else type(effect).__name__
         raise ConfigurationError(
-            f"effect={effect!r} is no rise from a pass rate of {population.base:g}; pass a number above 0 and at "
+            f"effect={shown!r} is no rise from a pass rate of {population.base:g}; pass a number above 0 and at "
             f"most {1.0 - population.base:g}"
         )
     z = _NORMAL.inv_cdf(0.975) + _NORMAL.inv_cdf(power)
@@ -271,6 +277,6 @@ def tasks_needed(
 
 def check_level_of_power(power: float) -> float:
     """The chance itself, or an error when it is none that can be asked for."""
-    if isinstance(power, bool) or not isinstance(power, int | float) or not 0.05 < power < 1.0:
+    if not _is_number(power) or not 0.05 < power < 1.0:
         raise ConfigurationError(f"power={power!r} is not a chance to ask for; pass a number such as 0.8")
     return float(power)

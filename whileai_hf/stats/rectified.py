@@ -144,7 +144,13 @@ def _units(n: int, m: int, units: ArrayLike | None, others: ArrayLike | None) ->
 
 
 def rogan_gladen(
-    passes: int, n: int, right: tuple[int, int], wrong: tuple[int, int], *, level: float = 0.95
+    passes: int,
+    n: int,
+    right: tuple[int, int],
+    wrong: tuple[int, int],
+    *,
+    level: float = 0.95,
+    stretch: float = 1.0,
 ) -> tuple[float, Interval] | None:
     """
     A rate read off a fallible judge (Rogan and Gladen 1978), with the interval of Lang and Reiczigel (2014).
@@ -160,6 +166,8 @@ def rogan_gladen(
             Of the rows people failed: how many the judge failed, and how many there are.
         level (`float`, *optional*, defaults to `0.95`):
             Confidence level.
+        stretch (`float`, *optional*, defaults to `1.0`):
+            How many times wider the interval is than that of rows drawn one by one.
 
     Returns:
         `tuple` or `None`: Share of rows people would pass and its interval; `None` when one of the two kinds is
@@ -185,12 +193,16 @@ def rogan_gladen(
     if sensitivity + specificity <= 1:
         return None
     value = (share + specificity - 1) / (sensitivity + specificity - 1)
-    interval = _lang_reiczigel((share, n), (sensitivity, right[1]), (specificity, wrong[1]), level)
+    interval = _lang_reiczigel((share, n), (sensitivity, right[1]), (specificity, wrong[1]), level, stretch)
     return min(1.0, max(0.0, value)), interval
 
 
 def _lang_reiczigel(
-    share: tuple[float, int], sensitivity: tuple[float, int], specificity: tuple[float, int], level: float
+    share: tuple[float, int],
+    sensitivity: tuple[float, int],
+    specificity: tuple[float, int],
+    level: float,
+    stretch: float,
 ) -> Interval:
     z = NormalDist().inv_cdf(0.5 + check_level(level) / 2)
     n = share[1] + z * z
@@ -204,7 +216,8 @@ def _lang_reiczigel(
     by_se, by_sp = value * se * (1 - se) / n_se, (1 - value) * sp * (1 - sp) / n_sp
     error = math.sqrt(p * (1 - p) / n + value * by_se + (1 - value) * by_sp) / gain
     shift = 2 * z * z * (by_se - by_sp)
-    return max(0.0, value + shift - z * error), min(1.0, value + shift + z * error)
+    half = stretch * z * error
+    return max(0.0, value + shift - half), min(1.0, value + shift + half)
 
 
 @dataclasses.dataclass(frozen=True)

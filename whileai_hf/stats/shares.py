@@ -28,6 +28,8 @@ from whileai_hf.stats.student import t_quantile
 _EDGE = 8.0
 
 
+# Trials that a task can count for where nothing says how many rollouts are behind it: tasks may happen to be alike.
+_MOST_PER_TASK = 1_000.0
 # Reports ask for the same few, at a millisecond each.
 _student = lru_cache(maxsize=256)(t_quantile)
 
@@ -112,9 +114,9 @@ def share_interval(
     t = _student(tasks - 1, level)
     if weighted:
         return _around(mean, t * math.sqrt(spread), tasks, tail)
-    most = math.inf if trials is None else float(trials)
+    most = tasks * _MOST_PER_TASK if trials is None else float(trials)
     alike = mean * (1.0 - mean) / spread if spread > 0 else math.inf
-    effective = min(alike, most) if math.isfinite(min(alike, most)) else tasks
+    effective = min(alike, most) if trials is not None or spread > 0 else tasks
     correction = (NormalDist().inv_cdf(1.0 - tail) / t) ** 2
     return _of_trials(mean, effective * correction, tail, "_effective")
 

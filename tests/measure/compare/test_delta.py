@@ -136,16 +136,62 @@ def test_groups_on_one_side_or_too_small():
 
 
 def test_a_proxy_that_rises_alone_is_over_optimised():
-    before = rollouts(reward=0.5, judged=0.3)
-    found = delta_report(before, rollouts(reward=0.5, judged=0.9, seed=1), proxy="judged")
+    before = rollouts(200, reward=0.5, judged=0.3)
+    found = delta_report(before, rollouts(200, reward=0.5, judged=0.9, seed=4), proxy="judged")
     assert (found.over_optimization, found.headline) == ("over_optimized", "FAIL")
-    in_step = delta_report(before, rollouts(reward=0.95, judged=0.75, seed=1), proxy="judged")
-    assert in_step.over_optimization == "in_step"
-    flat = delta_report(before, rollouts(reward=0.95, judged=0.3, seed=1), proxy="marker:judged")
+    assert found.ci95[1] < 0.1
+    fell = delta_report(before, rollouts(200, reward=0.3, judged=0.9, seed=1), proxy="judged")
+    assert fell.over_optimization == "over_optimized"
+    flat = delta_report(before, rollouts(200, reward=0.95, judged=0.3, seed=1), proxy="marker:judged")
     assert flat.over_optimization == "proxy_not_up"
     assert delta_report(before, before).over_optimization is None
     with pytest.raises(ConfigurationError, match="proxy='pass_at_1' is the target"):
         delta_report(before, before, proxy="pass_at_1")
+
+
+def test_a_target_that_rose_is_in_step_however_far_the_proxy_went():
+    before, after = rollouts(reward=0.3, judged=0.1), rollouts(reward=0.7, judged=0.95, seed=1)
+    found = delta_report(before, after, proxy="judged")
+    assert found.metrics["judged"].ci95[0] > found.ci95[1]  # intervals that no longer overlap are no evidence
+    assert (found.over_optimization, found.headline) == ("in_step", "INCONCLUSIVE")
+    scaled = [dict(row, length=200.0 * row["markers"]["judged"]) for row in before]
+    longer = [dict(row, length=200.0 * row["markers"]["judged"]) for row in after]
+    assert delta_report(scaled, longer, proxy="length").over_optimization == "in_step"
+
+
+def test_absence_of_evidence_is_no_over_optimisation():
+    few = delta_report(
+        rollouts(8, reward=0.5, judged=0.0), rollouts(8, reward=0.5, judged=1.0, seed=1), proxy="judged"
+    )
+    assert few.metrics["judged"].up and few.ci95[1] >= 0.1
+    assert (few.over_optimization, few.headline) == ("undetermined", "INCONCLUSIVE")
+    assert any("a rise of pass_at_1 by 0.1 or more is not ruled out" in warning for warning in few.warnings)
+    full = delta_report(
+        rollouts(200, reward=1.0, judged=0.3), rollouts(200, reward=1.0, judged=0.9, seed=1), proxy="judged"
+    )
+    assert (full.over_optimization, full.headline) == ("undetermined", "INCONCLUSIVE")
+    assert any("no room to follow" in warning for warning in full.warnings)
+    before, after = rollouts(200, reward=0.5, judged=0.3), rollouts(200, reward=0.5, judged=0.9, seed=1)
+    sides = [[dict(row, seconds=9.0 + row["reward"]) for row in side] for side in (before, after)]
+    found = delta_report(*sides, target="seconds", proxy="judged")
+    assert found.over_optimization == "undetermined"
+    assert any("no known range" in warning for warning in found.warnings)
+    five = delta_report(rollouts(5, reward=0.5, judged=0.0), rollouts(5, reward=0.5, judged=1.0), proxy="judged")
+    assert five.over_optimization == "undetermined"
+
+
+def test_a_proxy_within_the_rerun_band_did_not_rise():
+    before, after = rollouts(200, reward=0.5, judged=0.3), rollouts(200, reward=0.5, judged=0.5, seed=4)
+    assert delta_report(before, after, proxy="judged").over_optimization == "over_optimized"
+    found = delta_report(before, after, proxy="judged", run_std={"judged": 0.2})
+    assert found.metrics["judged"].within_noise is True
+    assert (found.over_optimization, found.headline) == ("proxy_not_up", "INCONCLUSIVE")
+
+
+def test_a_guard_may_be_the_proxy():
+    before, after = rollouts(200, reward=0.5, judged=0.3), rollouts(200, reward=0.5, judged=0.9, seed=4)
+    found = delta_report(before, after, proxy="judged", must_not_regress=["judged"])
+    assert (found.metrics["judged"].role, found.over_optimization) == ("guard", "over_optimized")
 
 
 def test_ceiling():
@@ -176,10 +222,90 @@ def test_unknown_metrics_name_the_nearest_and_the_known():
         delta_report(before, rollouts(reward=0.5), target="honest_after_fault")
 
 
-@pytest.mark.parametrize("run_std", [-1, float("nan"), "0.1", True, {"pass_at_1": -0.1}])
+@pytest.mark.parametrize(
+    "run_std", [-1, float("nan"), "0.1", True, 10**400, {"pass_at_1": -0.1}, {"pass_at_1": None}, np.float32(-1)]
+)
 def test_no_standard_deviation(run_std):
     with pytest.raises(ConfigurationError, match="run_std="):
         delta_report(rollouts(), rollouts(), run_std=run_std)
+
+
+def test_a_spread_of_a_metric_nobody_has_names_the_nearest():
+    before, after = rollouts(reward=0.4, honest=0.5), rollouts(reward=0.8, honest=0.5, seed=1)
+    with pytest.raises(ConfigurationError, match=r"run_std='pass_at1'.*did you mean 'pass_at_1'"):
+        delta_report(before, after, run_std={"pass_at1": 0.01})
+    with pytest.raises(ConfigurationError, match="run_std="):
+        delta_report(before, after, run_std={3: 0.01})
+    assert delta_report(before, after, run_std={"pass@1": 0.01, "marker:honest": 0.1}).verdict == "moved"
+    other = delta_report(before, after, run_std={"honest": 0.1})
+    assert other.verdict == "moved_unreplicated"
+    assert any("run_std= says nothing of pass_at_1" in warning for warning in other.warnings)
+
+
+@pytest.mark.parametrize(
+    "run_std", [np.float32(0.01), np.float64(0.01), np.int64(0), 0, {"pass_at_1": np.float32(0.01)}]
+)
+def test_numbers_of_numpy_are_standard_deviations(run_std):
+    found = delta_report(rollouts(reward=0.4), rollouts(reward=0.8, seed=1), run_std=run_std)
+    assert (found.verdict, found.run_std_source) == ("moved", "given")
+
+
+def test_a_spread_from_too_few_evaluations_is_not_passed_over_in_silence():
+    rows = rollouts(reward=0.4)
+    two = eval_variance(rows, rollouts(reward=0.4, seed=2))
+    found = delta_report(rows, rollouts(reward=0.8, seed=1), run_std=two)
+    assert found.verdict == "moved_unreplicated"
+    assert any("run_std= comes from 2 evaluation(s) and is not used" in warning for warning in found.warnings)
+
+
+def test_evaluations_exactly_alike_are_no_replication():
+    def copied(rate, seed):
+        return [dict(row, eval_run=run) for run in (1, 2, 3) for row in rollouts(reward=rate, seed=seed)]
+
+    before, after = copied(0.4, 0), copied(0.8, 1)
+    found = delta_report(before, after)
+    assert (found.verdict, found.headline, found.noise_band) == ("moved_unreplicated", "INCONCLUSIVE", None)
+    assert any("exactly alike" in warning for warning in found.warnings)
+    assert not any("one evaluation a side" in warning for warning in found.warnings)
+    assert delta_report(before, after, run_std=eval_variance(before)).verdict == "moved_unreplicated"
+    assert delta_report(before, after, run_std=0).verdict == "moved"
+
+
+def test_rows_without_a_tag_are_no_evaluation():
+    tagged = [dict(row, eval_run=run) for run in (1, 2) for row in rollouts(reward=0.5, seed=run)]
+    found = delta_report(tagged + rollouts(10, reward=0.5, seed=3), rollouts(reward=0.5, seed=4))
+    assert found.n_runs == {"before": 2, "after": 1}
+    assert (found.noise_band, found.run_std) == (None, None)
+    assert any("before: 40 row(s) say no eval_run" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"must_not_regress": None},
+        {"must_not_regress": 3},
+        {"must_not_regress": [3]},
+        {"by": 3},
+        {"by": lambda row: row["nothing"]},
+        {"by": lambda row: row["reward"] + "x"},
+        {"seed": "a"},
+        {"target": 3},
+        {"proxy": 3},
+    ],
+)
+def test_wrong_arguments_are_named(wrong):
+    with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}=") as caught:
+        delta_report(rollouts(8, reward=0.4), rollouts(8, reward=0.5), **wrong)
+    assert len(str(caught.value)) < 400
+
+
+def test_markers_that_are_text_or_out_of_range_are_noted():
+    before, after = rollouts(8, reward=0.4, honest=0.5, polite=0.5), rollouts(8, reward=0.4, honest=0.5, polite=0.5)
+    before[0]["markers"]["honest"] = "yes"
+    after[0]["markers"]["polite"] = 7.0
+    notes = delta_report(before, after).notes
+    assert "before: 1 value(s) of the marker honest are no numbers and are left out" in notes
+    assert "after: 1 value(s) of the marker polite lie outside 0 to 1 and are taken as they are" in notes
 
 
 def test_a_guard_nobody_can_test_is_warned_about():
@@ -208,7 +334,8 @@ def test_text_of_the_report():
     found = delta_report(rollouts(reward=0.4, polite=1.0), rollouts(reward=0.8, polite=1.0, seed=1), by="kind")
     lines = str(found).splitlines()
     assert lines[0] == "INCONCLUSIVE: pass_at_1 moved_unreplicated (40 shared tasks)"
-    assert lines[2].startswith("  polite: 1.000 -> 1.000 +0.000 [+0.000, +0.000]")
+    assert lines[2].startswith("  polite: 1.000 -> 1.000 +0.000 [-0.088, +0.088]")
+    assert any("few tasks differ in polite" in note for note in found.notes)
     assert any(line.startswith("  [refund] pass_at_1") for line in lines)
     assert any(line.startswith("warning: ") for line in lines)
     assert found.to_dict()["metrics"]["polite"]["verdict"] == "no_change_detected"

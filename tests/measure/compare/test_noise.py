@@ -65,3 +65,25 @@ def test_bad_input():
 def test_column_instead_of_lineage():
     rows = [dict(row, eval_run=run) for run, rates in enumerate(RUNS) for row in evaluation(rates)]
     assert eval_variance(rows).run_std == pytest.approx(np.std(MEANS, ddof=1))
+
+
+def test_nothing_graded():
+    found = eval_variance(*[[dict(row, reward=None) for row in evaluation(RUNS[0], run=run)] for run in range(3)])
+    assert (found.n_runs, found.n_tasks, found.run_std) == (0, 0, None)
+    together = eval_variance([dict(row, reward=None) for run in range(3) for row in evaluation(RUNS[0], run=run)])
+    assert "grade the rows first" in together.notes[0]
+    assert not any("-" in note.split("task")[0] for note in together.notes)
+
+
+def test_evaluations_exactly_alike_are_noted():
+    found = eval_variance(*[evaluation(RUNS[0])] * 3)
+    assert found.run_std == 0.0
+    assert any("exactly alike" in note for note in found.notes)
+    assert not any("exactly alike" in note for note in eval_variance(*map(evaluation, RUNS)).notes)
+
+
+def test_rows_without_a_tag_belong_to_no_evaluation():
+    rows = [row for run, rates in enumerate(RUNS[:2]) for row in evaluation(rates, run=run)] + evaluation(RUNS[2])
+    found = eval_variance(rows)
+    assert (found.n_runs, found.run_std) == (2, None)
+    assert any("16 row(s) say no eval_run" in note for note in found.notes)

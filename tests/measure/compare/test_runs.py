@@ -83,8 +83,10 @@ def test_five_shared_tasks_are_insufficient_and_the_unpaired_difference_is_shown
     assert found.verdict == "insufficient_data"
     assert (found.p_value, found.paired, found.n_paired) == (None, False, 5)
     assert (found.mean_a, found.mean_b, found.delta) == (0.0, 1.0, 1.0)
-    assert found.ci95 == (1.0, 1.0) and "Welch" in found.method
+    assert found.ci95 is None and "all came out alike" in found.note
     assert "at least 6" in found.note
+    varied = compare_runs(a, passing(5, 4) + passing(3, 2, first=90))
+    assert varied.ci95[0] < varied.delta < varied.ci95[1] and "Welch" in varied.method
     assert compare_runs(passing(6, 0), passing(6, 4)).verdict == "b_better"
 
 
@@ -114,8 +116,84 @@ def test_no_difference_is_not_equality():
     assert "not equality" in found.note
     assert found.equivalence == "not_shown"
     same = compare_runs(rows, rows, within=0.02)
-    assert (same.p_value, same.ci95, same.delta) == (1.0, (0.0, 0.0), 0.0)
-    assert "same on average" in same.note
+    assert (same.p_value, same.delta, same.equivalence) == (1.0, 0.0, "not_shown")
+    assert same.ci95 == pytest.approx((-(1 - 0.025**0.1), 1 - 0.025**0.1), abs=1e-9)  # 0 of 10, by its closed form
+    assert "same on average" in same.note and "only 0 of 10 shared tasks differ" in same.note
+
+
+def test_a_handful_of_tasks_that_came_out_alike_shows_no_equivalence():
+    full = passing(6, 4)
+    found = compare_runs(full, full, within=0.05)
+    assert found.equivalence == "not_shown"
+    assert found.equivalence_p == pytest.approx(0.95**6)  # no rise or fall in 6 tasks if one in 20 differs
+    assert compare_runs(passing(58, 4), passing(58, 4), within=0.05).equivalence == "not_shown"
+    assert compare_runs(passing(59, 4), passing(59, 4), within=0.05).equivalence == "equivalent"
+    assert compare_runs(full, full, within=1.0).equivalence == "equivalent"
+
+
+def test_false_equivalence_stays_below_its_level():
+    """A fall from .97 to .90 is no equivalence within .05, with one rollout of few tasks a side."""
+    for n_tasks in (10, 30):
+        wrong = sum(
+            compare_runs(
+                drawn([0.97] * n_tasks, 1, 2 * trial), drawn([0.9] * n_tasks, 1, 2 * trial + 1), within=0.05, n_boot=2
+            ).equivalence
+            == "equivalent"
+            for trial in range(100)
+        )
+        assert wrong <= stats.binom.ppf(0.999, 100, 0.05)
+
+
+def test_equivalence_is_the_ninety_percent_interval_within_the_margin():
+    for seed in range(12):
+        for rates, within in (([0.97] * 40, 0.1), ([0.5] * 40, 0.2), ([0.98] * 60, 0.06)):
+            found = compare_runs(drawn(rates, 2, seed), drawn(rates, 2, seed + 50), within=within, n_boot=2)
+            inside = -within < found.ci90[0] and found.ci90[1] < within
+            assert inside == (found.equivalence_p <= 0.05) == (found.equivalence == "equivalent")
+            assert found.ci95[0] <= found.ci90[0] and found.ci90[1] <= found.ci95[1]
+
+
+def test_intervals_near_the_ceiling_cover():
+    covered = 0
+    for trial in range(200):
+        a, b = drawn([0.97] * 10, 1, 2 * trial), drawn([0.9] * 10, 1, 2 * trial + 1)
+        low, high = compare_runs(a, b, n_boot=2).ci95
+        covered += low <= -0.07 <= high
+    assert covered >= stats.binom.ppf(0.001, 200, 0.95)  # 63% before widening
+
+
+def test_no_interval_is_without_width():
+    found = compare_runs(passing(6, 0), passing(6, 3))
+    assert found.verdict == "b_better" and 0.0 < found.ci95[0] < 0.75 < found.ci95[1]
+    assert "only 6 of 6 shared tasks differ" in found.note and "widened" in found.method
+    many = compare_runs(passing(100, 1), passing(100, 2))
+    assert 0.0 < many.ci95[0] < 0.2 < 0.3 < many.ci95[1]
+    assert "all 100 shared tasks differ by the same amount" in many.note
+    down = compare_runs(passing(6, 3), passing(6, 0))
+    assert down.ci95 == (-found.ci95[1], -found.ci95[0])
+
+
+def test_few_differences_of_a_metric_without_a_range():
+    a = [dict(row, seconds=5.0) for row in passing(12, 2)]
+    found = compare_runs(a, a, metric="seconds", within=0.5)
+    assert (found.ci95, found.equivalence, found.equivalence_p) == ((0.0, 0.0), "not_shown", None)
+    assert "no known range" in found.note
+    assert "n/a" in str(found)
+
+
+def test_keys_that_differ_by_type_only_are_noted():
+    a = [dict(row, scenario_id=int(row["scenario_id"][1:])) for row in passing(8, 2)]
+    b = [dict(row, scenario_id=str(row["scenario_id"])) for row in a]
+    found = compare_runs(a, b)
+    assert found.n_paired == 0
+    assert "8 task(s) have no partner only because their keys are of another type" in found.note
+    assert "another type" not in compare_runs(a, a[:-4]).note
+
+
+@pytest.mark.parametrize("wrong", [{"seed": "a"}, {"seed": -1}, {"n_boot": 0}, {"n_boot": "x"}, {"metric": 3}])
+def test_wrong_arguments_are_named(wrong):
+    with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}="):
+        compare_runs(passing(6, 1), passing(6, 2), **wrong)
 
 
 def test_equivalence_is_a_verdict_of_its_own():
@@ -129,7 +207,7 @@ def test_equivalence_is_a_verdict_of_its_own():
     assert compare_runs(a[:8], b[:8], within=0.05).equivalence == "insufficient_data"
 
 
-@pytest.mark.parametrize("within", [0, -0.1, math.nan, math.inf, True])
+@pytest.mark.parametrize("within", [0, -0.1, math.nan, math.inf, True, "x", [0.1], 10**400])
 def test_no_margin(within):
     with pytest.raises(ConfigurationError, match="within="):
         compare_runs(passing(6, 1), passing(6, 2), within=within)
@@ -264,7 +342,7 @@ def test_groups_stopped_early_count_by_their_probe():
 
 def test_text_of_the_report():
     text = str(compare_runs(passing(8, 1), passing(8, 3), within=0.1))
-    assert text.splitlines()[0].startswith("pass_at_1: b_better | 0.250 -> 0.750, +0.500 [+0.500, +0.500] p=0.0078")
+    assert text.splitlines()[0].startswith("pass_at_1: b_better | 0.250 -> 0.750, +0.500 [+0.157, +0.843] p=0.0078")
     assert "256 sign patterns" in text and "within 0.1: not_shown" in text
 
 

@@ -106,3 +106,45 @@ def test_self_check_of_almost_nothing():
 def test_self_check_is_deterministic():
     rows = rows_of(20, 3)
     assert self_check(rows, trials=100) == self_check(rows[::-1], trials=100)
+
+
+def test_an_eval_that_passes_everything_is_still_compared_with_itself():
+    rows = [{"task_id": task, "reward": 1, "rollout_index": i} for task in range(20) for i in range(3)]
+    found = self_check(rows, trials=100)
+    assert (found.false_positive_rate, found.effect, found.power, found.ok) == (0.0, None, None, None)
+    assert any("a rise of 0.05 does not fit" in note for note in found.notes)
+    assert "0.0% of 100 trials" in str(found) and "rise of" not in str(found).splitlines()[0]
+    with pytest.raises(ConfigurationError, match=r"effect=0\.05 does not fit"):
+        self_check(rows, effect=0.05)
+    assert self_check(rows_of(8, 4), trials=50).effect == 0.05
+
+
+def test_copies_are_noted():
+    rows = rows_of(10, 3)
+    for found in (self_check(rows + rows[:2], trials=20), detectable_effect(rows + rows[:2], k=2)):
+        assert any("2 row(s) repeat a rollout" in note for note in found.notes)
+    assert not any("repeat" in note for note in self_check(rows, trials=20).notes)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: holdout_size("x"),
+        lambda: holdout_size(rows_of(8, 2)),
+        lambda: holdout_size(None),
+        lambda: holdout_size(0.1, base="x"),
+        lambda: holdout_size(0.1, k="x"),
+        lambda: holdout_size(0.1, spread=[1]),
+        lambda: holdout_size(0.1, power="x"),
+        lambda: holdout_size(0.1, seed="x"),
+        lambda: detectable_effect(2.5),
+        lambda: detectable_effect(20, seed=None),
+        lambda: self_check(rows_of(8, 2), effect="x"),
+        lambda: self_check(rows_of(8, 2), seed="x"),
+        lambda: self_check(rows_of(8, 2), trials="x"),
+    ],
+)
+def test_wrong_arguments_are_one_short_sentence(call):
+    with pytest.raises(ConfigurationError, match=r"^\w+=") as caught:
+        call()
+    assert len(str(caught.value)) < 200

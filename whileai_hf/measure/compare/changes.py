@@ -30,7 +30,8 @@ class MetricDelta(Report):
         delta (`float`, *optional*):
             `after - before`.
         ci95 (`tuple[float, float]`, *optional*):
-            Interval of the sign-flip test, not corrected for the number of metrics.
+            Interval of the sign-flip test, not corrected for the number of metrics; widened where fewer than eight
+            tasks differ.
         p_value (`float`, *optional*):
             Its p-value.
         p_adjusted (`float`, *optional*):
@@ -115,8 +116,9 @@ class DeltaReport(Report):
         proxy (`str`, *optional*):
             The metric training pushed on.
         over_optimization (`str`, *optional*):
-            `over_optimized` (the proxy rose, and the target did not, or less by a clear margin), `in_step` or
-            `proxy_not_up`; `None` without a proxy.
+            `over_optimized` (the proxy rose, and the target fell or is shown to have stayed within 0.1 of where it
+            was), `in_step` (both rose), `proxy_not_up`, or `undetermined` (the proxy rose, and the rows do not say
+            whether the target did); `None` without a proxy.
         run_std (`float`, *optional*):
             Run-to-run standard deviation of the target.
         run_std_source (`str`, *optional*):

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.compare.arguments import check_rise, check_whole
+from whileai_hf.measure.compare.notes import duplicates, notes_on_copies
 from whileai_hf.measure.metrics import PASS_AT_1, Measured, find_metric
 from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.view import Source
@@ -18,6 +20,8 @@ from whileai_hf.stats.signflip import MIN_PAIRS, sign_flip_rejections
 
 
 FloatArray = NDArray[np.float64]
+# The rise that is looked for where none is named.
+_USUAL = 0.05
 # Task results drawn in all; more trials than fit in are not made.
 _MOST_DRAWN = 20_000_000
 _FEWEST_TRIALS = 200
@@ -44,8 +48,8 @@ class SelfCheck(Report):
             How often two identical agents are called different; `None` below six tasks, where no verdict is given.
         false_positive_ci95 (`tuple[float, float]`, *optional*):
             Its Wilson interval.
-        effect (`float`):
-            The rise of interest.
+        effect (`float`, *optional*):
+            The rise of interest; `None` where none was named and the rows leave no room for the usual 0.05.
         power (`float`, *optional*):
             How often it is seen.
         power_ci95 (`tuple[float, float]`, *optional*):
@@ -64,7 +68,7 @@ class SelfCheck(Report):
     trials: int
     false_positive_rate: float | None
     false_positive_ci95: Interval | None
-    effect: float
+    effect: float | None
     power: float | None
     power_ci95: Interval | None
     ok: bool | None
@@ -72,21 +76,22 @@ class SelfCheck(Report):
     notes: list[str]
 
     def __str__(self) -> str:
-        if self.false_positive_rate is None or self.power is None:
+        if self.false_positive_rate is None:
             line = f"{self.metric}: {self.n_tasks} tasks, no comparison possible"
         else:
             line = (
                 f"{self.metric}: {self.n_tasks} tasks, k={self.k}: identical agents differ in "
-                f"{self.false_positive_rate:.1%} of {self.trials} trials, a rise of {self.effect:.3f} is seen in "
-                f"{self.power:.1%}"
+                f"{self.false_positive_rate:.1%} of {self.trials} trials"
             )
+            if self.effect is not None and self.power is not None:
+                line += f", a rise of {self.effect:.3f} is seen in {self.power:.1%}"
         return "\n".join([line, *(f"note: {note}" for note in self.notes)])
 
 
 def self_check(
     data: Source | RowView,
     *,
-    effect: float = 0.05,
+    effect: float | None = None,
     metric: str = PASS_AT_1,
     trials: int = 1000,
     seed: int = 0,
@@ -102,8 +107,8 @@ def self_check(
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
             Graded rows of one evaluation.
-        effect (`float`, *optional*, defaults to `0.05`):
-            The rise you care about, above 0.
+        effect (`float`, *optional*):
+            The rise you care about, above 0; 0.05 when left out, and none where the rows pass too often for that.
         metric (`str`, *optional*, defaults to `"pass_at_1"`):
             What is compared.
         trials (`int`, *optional*, defaults to `1000`):
@@ -125,10 +130,9 @@ def self_check(
 
     ```
     """
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise ConfigurationError(f"trials={trials!r} is not a number of comparisons; pass 1 or more")
-    if isinstance(effect, bool) or not isinstance(effect, int | float) or not math.isfinite(effect) or effect <= 0:
-        raise ConfigurationError(f"effect={effect!r} is not a rise; pass a number above 0, such as 0.05")
+    trials = check_whole("trials", trials, 1)
+    check_whole("seed", seed, 0)
+    rise = _USUAL if effect is None else check_rise("effect", effect)
     side = Measured(data, [metric])
     name = find_metric(metric, [side.find], lambda: side.names)
     found = side.means(name)
@@ -136,29 +140,40 @@ def self_check(
     k = int(np.median(found.counts)) if n_tasks else 0
     if n_tasks < MIN_PAIRS:
         note = f"{n_tasks} task(s) have {name}: below {MIN_PAIRS} no difference can be detected"
-        return SelfCheck(name, n_tasks, k, 0, None, None, effect, None, None, None, "none", [note])
-    notes = []
+        return SelfCheck(name, n_tasks, k, 0, None, None, rise, None, None, None, "none", [note])
+    notes = notes_on_copies(duplicates(side))
     most = max(_FEWEST_TRIALS, _MOST_DRAWN // n_tasks)
     if trials > most:
         notes.append(f"{most} trials instead of {trials}: {n_tasks} tasks each")
         trials = most
     if k < 2 and name != PASS_AT_1:
         notes.append("tasks have one rollout each: how far a task repeats itself is not known, so power is overstated")
-    draws = _PassFail(found.means, found.counts, effect) if name == PASS_AT_1 else _Resampled(side, name, effect)
-    wrong, seen = (_rejected(draws, shift, int(trials), n_tasks, seed) for shift in (False, True))
-    wrong_ci, seen_ci = wilson(wrong, trials), wilson(seen, trials)
-    ok = wrong_ci is not None and wrong_ci[0] <= 0.05 and seen / trials >= _POWER
+    draws = _PassFail(found.means, found.counts) if name == PASS_AT_1 else _Resampled(side, name)
+    sees = rise <= draws.room + 1e-9
+    if not sees and effect is not None:
+        raise ConfigurationError(
+            f"effect={effect!r} does not fit: these rows pass so often that {draws.room:.3f} is left"
+        )
+    if not sees:
+        notes.append(
+            f"a rise of {rise:g} does not fit: these rows pass so often that {draws.room:.3f} is left, so only "
+            "identical agents are compared; use harder situations"
+        )
+    wrong = _rejected(draws, 0.0, trials, n_tasks, seed)
+    seen = _rejected(draws, rise, trials, n_tasks, seed) if sees else None
+    wrong_ci = wilson(wrong, trials)
+    fine = wrong_ci is not None and wrong_ci[0] <= 0.05
     return SelfCheck(
         metric=name,
         n_tasks=n_tasks,
         k=k,
-        trials=int(trials),
+        trials=trials,
         false_positive_rate=wrong / trials,
         false_positive_ci95=wrong_ci,
-        effect=effect,
-        power=seen / trials,
-        power_ci95=seen_ci,
-        ok=ok,
+        effect=rise if sees else None,
+        power=None if seen is None else seen / trials,
+        power_ci95=None if seen is None else wilson(seen, trials),
+        ok=fine and seen / trials >= _POWER if seen is not None else None if fine else False,
         method=draws.method,
         notes=notes,
     )
@@ -169,21 +184,16 @@ class _PassFail:
 
     method = "pass rates from the fitted distribution, passes binomial"
 
-    def __init__(self, means: FloatArray, counts: NDArray[np.int64], effect: float) -> None:
+    def __init__(self, means: FloatArray, counts: NDArray[np.int64]) -> None:
         self._counts = counts
         self._fit = fit_mixture(counts, np.round(means * counts).astype(np.int64))
-        room = 1.0 - float(self._fit.weights @ self._fit.points)
-        if effect > room + 1e-9:
-            raise ConfigurationError(
-                f"effect={effect!r} does not fit: these rows pass so often that {room:.3f} is left"
-            )
-        self._share = effect / room
+        self.room = max(0.0, 1.0 - float(self._fit.weights @ self._fit.points))
 
-    def draw(self, better: bool, trials: int, generator: np.random.Generator) -> FloatArray:
+    def draw(self, rise: float, trials: int, generator: np.random.Generator) -> FloatArray:
         fit = self._fit
         place = np.searchsorted(np.cumsum(fit.weights), generator.random((trials, self._counts.size)))
         rate = fit.points[np.minimum(place, fit.points.size - 1)]
-        other = np.minimum(rate + self._share * (1.0 - rate), 1.0) if better else rate
+        other = np.minimum(rate + rise / self.room * (1.0 - rate), 1.0) if rise else rate
         before, after = generator.binomial(self._counts, rate), generator.binomial(self._counts, other)
         return np.asarray((after - before) / self._counts, dtype=np.float64)
 
@@ -192,8 +202,9 @@ class _Resampled:
     """Differences of two sides that draw each task's rollouts anew."""
 
     method = "each task's rollouts drawn with replacement, spread made up for the number of rollouts"
+    room = math.inf
 
-    def __init__(self, side: Measured, metric: str, effect: float) -> None:
+    def __init__(self, side: Measured, metric: str) -> None:
         values = side.values(metric)
         known = np.flatnonzero(~np.isnan(values))
         order = known[np.argsort(side.tasks.index[known], kind="stable")]
@@ -203,23 +214,23 @@ class _Resampled:
         grown = np.sqrt(self._counts / np.maximum(self._counts - 1, 1))[task]
         # Drawing n of n rollouts again shows (n - 1) / n of their variance.
         self._values = (values[order] - means[task]) * grown
-        self._task, self._effect = task, effect
+        self._task = task
 
-    def draw(self, better: bool, trials: int, generator: np.random.Generator) -> FloatArray:
+    def draw(self, rise: float, trials: int, generator: np.random.Generator) -> FloatArray:
         sides = []
         for _ in range(2):
             picked = self._start[self._task] + np.floor(
                 generator.random((trials, self._task.size)) * self._counts[self._task]
             ).astype(np.int64)
             sides.append(np.add.reduceat(self._values[picked], self._start, axis=1) / self._counts)
-        return np.asarray(sides[1] - sides[0] + (self._effect if better else 0.0), dtype=np.float64)
+        return np.asarray(sides[1] - sides[0] + rise, dtype=np.float64)
 
 
-def _rejected(draws: _PassFail | _Resampled, better: bool, trials: int, n_tasks: int, seed: int) -> int:
+def _rejected(draws: _PassFail | _Resampled, rise: float, trials: int, n_tasks: int, seed: int) -> int:
     """How many of the trials end in a verdict of a difference."""
-    generator = np.random.default_rng([seed, int(better)])
+    generator = np.random.default_rng([seed, int(rise > 0)])
     size = max(1, _BLOCK // n_tasks)
     return sum(
-        int(sign_flip_rejections(draws.draw(better, min(size, trials - start), generator), seed=seed + start).sum())
+        int(sign_flip_rejections(draws.draw(rise, min(size, trials - start), generator), seed=seed + start).sum())
         for start in range(0, trials, size)
     )

@@ -45,8 +45,8 @@ class RunComparison(Report):
         delta (`float`, *optional*):
             Mean difference over shared tasks; between all tasks of either side where the data is insufficient.
         ci95 (`tuple[float, float]`, *optional*):
-            All mean differences the sign-flip test does not reject at 5%. It covers zero exactly when `p_value` is
-            above 0.05.
+            All mean differences the sign-flip test does not reject at 5%, widened where fewer than eight tasks differ.
+            It covers zero exactly when `p_value` is above 0.05.
         p_value (`float`, *optional*):
             Two-sided p-value of that test; `None` with insufficient data.
         method (`str`, *optional*):
@@ -73,9 +73,10 @@ class RunComparison(Report):
             `equivalent` (the difference is shown to be smaller than the margin), `not_shown` or `insufficient_data`;
             `None` when no margin was given.
         equivalence_p (`float`, *optional*):
-            p-value of the two one-sided tests.
+            p-value of the two one-sided tests; `None` where few tasks differ on a metric without a known range, which
+            shows nothing of other tasks.
         ci90 (`tuple[float, float]`, *optional*):
-            The 90% interval of the same test, which lies within the margin exactly when `equivalent`.
+            The 90% interval, which lies within the margin when `equivalent`.
         n_unjudged (`dict[str, int]`):
             Rows of `a` and `b` without the metric, left out.
         n_sim_faulty (`dict[str, int]`):

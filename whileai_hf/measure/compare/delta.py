@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.compare.arguments import check_whole
 from whileai_hf.measure.compare.changes import DeltaReport, MetricDelta
-from whileai_hf.measure.compare.floor import NO_FLOOR, Floor, RunStd, check_run_std, floor_of
+from whileai_hf.measure.compare.floor import NO_FLOOR, Floor, RunStd, floor_of, read_run_std
 from whileai_hf.measure.compare.groups import By, labels, means_by_label, units_of
 from whileai_hf.measure.compare.noise import per_run
 from whileai_hf.measure.compare.notes import (
-    LOW_SHARE,
     duplicates,
+    notes_on_markers,
     notes_on_pairs,
     notes_on_side,
     settings,
     unlike_settings,
 )
 from whileai_hf.measure.compare.pairing import Contrast, Pairs, contrast, level, pair
-from whileai_hf.measure.metrics import PASS_AT_1, REWARD, Measured, find_metric
+from whileai_hf.measure.compare.proxies import over_optimization
+from whileai_hf.measure.compare.roles import guard_names, roles_of
+from whileai_hf.measure.compare.warned import warnings_on
+from whileai_hf.measure.metrics import PASS_AT_1, REWARD, Measured
 from whileai_hf.rows import RowView
 from whileai_hf.rows.view import Source
 from whileai_hf.stats.multiplicity import benjamini_hochberg
@@ -32,6 +34,8 @@ _SIDES = ("before", "after")
 _LEVEL = 0.05
 # A before this good, or this few tasks below 1, leaves little that could rise.
 _CEILING, _ROOM = 0.9, 20
+# Metrics a note names.
+_NAMED = 5
 # Groups compared; more are as many tests and as many lines.
 _MOST_GROUPS = 100
 
@@ -75,10 +79,13 @@ def delta_report(
             A column, marker or scenario dimension, or a function of a row: the target is also compared within each
             group.
         proxy (`str`, *optional*):
-            The metric training pushed on, where it is not the target: that it rose alone is over-optimisation.
+            The metric training pushed on, where it is not the target: that it rose alone is over-optimisation. It
+            takes evidence: the proxy rose by more than re-running does, and the target fell, or it lies within 0 to
+            1, had room, and its interval rules out a rise of 0.1. The two are never compared with each other.
         run_std (`float` or `dict[str, float]` or `EvalVariance`, *optional*):
             Standard deviation between runs of one eval, of all metrics or by metric. Left out, it is computed from
-            rows that hold several evaluations (`lineage.eval_run`, see `simulate(runs=3)`).
+            rows that hold several evaluations (`lineage.eval_run`, see `simulate(runs=3)`). A spread of exactly 0 is
+            no estimate and counts only where it is given as a number, as for a deterministic agent.
         seed (`int`, *optional*, defaults to `0`):
             Seed of resampling and of drawn sign patterns.
 
@@ -86,7 +93,8 @@ def delta_report(
         [`DeltaReport`]: `print` it for one line per metric.
 
     Raises:
-        [`ConfigurationError`]: A metric or group that either side lacks; the message names the nearest.
+        [`ConfigurationError`]: A metric or group that either side lacks (the message names the nearest), or an
+            argument of another kind.
 
     Examples:
     ```python
@@ -98,47 +106,43 @@ def delta_report(
 
     ```
     """
-    guards = [must_not_regress] if isinstance(must_not_regress, str) else list(must_not_regress)
-    check_run_std(run_std)
+    check_whole("seed", seed, 0)
+    guards = guard_names(must_not_regress)
     asked = [name for name in (target, proxy, *guards) if isinstance(name, str)]
     extra = [*asked, "markers", "scenario_dimensions", *([by] if isinstance(by, str) else [])]
     sides = Measured(before, extra), Measured(after, extra)
-    roles = _roles(sides, target, guards, proxy)
+    roles, pushed = roles_of(sides, target, guards, proxy)
+    spreads = read_run_std(run_std, sides)
     pairs = {name: pair(*(side.means(name) for side in sides)) for name in roles}
-    tests = {name: contrast(of, level(of, name, sides), seed=seed) for name, of in pairs.items()}
-    floors = {name: floor_of(name, *sides, run_std) for name in roles}
+    bounded = {name: all(side.is_share(name) for side in sides) for name in roles}
+    tests = {
+        name: contrast(of, level(of, name, sides), bounded=bounded[name], seed=seed) for name, of in pairs.items()
+    }
+    floors = {name: floor_of(name, *sides, spreads) for name in roles}
     main = next(iter(roles))
     adjusted = _adjust(tests, main)
     metrics = {
         name: _metric(name, role, pairs[name], tests[name], adjusted[name], floors[name])
         for name, role in roles.items()
     }
-    groups, group_notes = _groups(sides, main, by, seed)
-    return _report(sides, metrics, groups, pairs[main], tests[main], floors[main], group_notes)
+    groups, group_notes = _groups(sides, main, by, bounded[main], seed)
+    found = _Found(sides, main, pushed, metrics, groups, pairs[main], tests, floors[main], bounded[main])
+    return _report(found, [*group_notes, *_few_elsewhere(tests, main)])
 
 
-def _roles(sides: tuple[Measured, Measured], target: str, guards: list[str], proxy: str | None) -> dict[str, str]:
-    """Every metric compared, the target first, with its role."""
-    shared = [name for name in sides[0].names if name in sides[1].names]
-    finders = [side.find for side in sides]
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """What a report is written from: everything of the target, and what is told of the other metrics."""
 
-    def known() -> list[str]:
-        return shared
-
-    roles = {find_metric(target, finders, known, "target"): "target"}
-    for guard in guards:
-        roles.setdefault(find_metric(guard, finders, known, "must_not_regress"), "guard")
-    if proxy is not None:
-        name = find_metric(proxy, finders, known, "proxy")
-        if roles.get(name) == "target":
-            raise ConfigurationError(
-                f"proxy={proxy!r} is the target itself; name the metric training pushed on, or leave it out"
-            )
-        roles.setdefault(name, "proxy")
-    for name in shared:
-        if name != REWARD:  # the reward behind pass_at_1 would be one and the same finding twice
-            roles.setdefault(name, "other")
-    return roles
+    sides: tuple[Measured, Measured]
+    main: str
+    pushed: str | None
+    metrics: dict[str, MetricDelta]
+    groups: dict[str, MetricDelta]
+    pairs: Pairs
+    tests: dict[str, Contrast]
+    floor: Floor
+    bounded: bool
 
 
 def _adjust(tests: dict[str, Contrast], target: str) -> dict[str, float | None]:
@@ -182,7 +186,7 @@ def _word(change: MetricDelta, test: Contrast) -> str:
 
 
 def _groups(
-    sides: tuple[Measured, Measured], target: str, by: By | None, seed: int
+    sides: tuple[Measured, Measured], target: str, by: By | None, bounded: bool, seed: int
 ) -> tuple[dict[str, MetricDelta], list[str]]:
     if by is None:
         return {}, []
@@ -199,7 +203,9 @@ def _groups(
         largest = sorted(shared, key=lambda name: -len(shared[name].keys))[:_MOST_GROUPS]
         notes.append(f"{len(shared)} groups: only the {_MOST_GROUPS} with the most tasks are compared")
         shared = {name: shared[name] for name in largest}
-    tests = {name: contrast(of, level(of, target, sides, units), seed=seed) for name, of in shared.items()}
+    tests = {
+        name: contrast(of, level(of, target, sides, units), bounded=bounded, seed=seed) for name, of in shared.items()
+    }
     adjusted = _adjust(tests, "")
     return {
         name: _metric(target, "target", shared[name], tests[name], adjusted[name], NO_FLOOR) for name in sorted(shared)
@@ -214,15 +220,6 @@ def _ceiling(target: str, of: Pairs, test: Contrast) -> bool | None:
     return (test.mean_a or 0.0) >= _CEILING or (room < _ROOM and room < means.size / 2)
 
 
-def _over_optimization(target: MetricDelta, proxy: MetricDelta | None) -> str | None:
-    if proxy is None or proxy.p_value is None or target.p_value is None:
-        return None
-    if not proxy.up:
-        return "proxy_not_up"
-    apart = proxy.ci95 is not None and target.ci95 is not None and proxy.ci95[0] > target.ci95[1]
-    return "over_optimized" if not target.up or apart else "in_step"
-
-
 def _correction(metrics: dict[str, MetricDelta], groups: dict[str, MetricDelta]) -> str:
     others = sum(change.role != "target" and change.p_value is not None for change in metrics.values())
     parts = [f"the target is tested at {_LEVEL:.0%}"]
@@ -233,25 +230,15 @@ def _correction(metrics: dict[str, MetricDelta], groups: dict[str, MetricDelta])
     return "; ".join(parts)
 
 
-def _report(
-    sides: tuple[Measured, Measured],
-    metrics: dict[str, MetricDelta],
-    groups: dict[str, MetricDelta],
-    of: Pairs,
-    test: Contrast,
-    floor: Floor,
-    notes: list[str],
-) -> DeltaReport:
-    main = next(iter(metrics))
-    target = metrics[main]
-    proxy = next((change for change in metrics.values() if change.role == "proxy"), None)
-    over = _over_optimization(target, proxy)
+def _report(found: _Found, notes: list[str]) -> DeltaReport:
+    sides, main, metrics, groups, of = found.sides, found.main, found.metrics, found.groups, found.pairs
+    target, test = metrics[main], found.tests[main]
+    ceiling = _ceiling(main, of, test)
+    pushed = None if found.pushed is None else metrics[found.pushed]
+    over, undetermined = over_optimization(target, pushed, share=found.bounded, ceiling=ceiling)
     fell = {name: change for name, change in metrics.items() if change.down and not change.within_noise}
     regressed = [name for name, change in fell.items() if change.role == "guard"]
-    dropped = [name for name, change in fell.items() if change.role in ("proxy", "other")]
-    down = [name for name, change in groups.items() if change.down]
     config = {name: settings(side) for name, side in zip(_SIDES, sides, strict=True)}
-    ceiling = _ceiling(main, of, test)
     failed = bool(regressed) or target.verdict == "moved_the_wrong_way" or over == "over_optimized"
     report = DeltaReport(
         target=main,
@@ -261,66 +248,49 @@ def _report(
         ci95=target.ci95,
         metrics=metrics,
         regressed=regressed,
-        dropped=dropped,
+        dropped=[name for name, change in fell.items() if change.role in ("proxy", "other")],
         groups=groups,
-        groups_down=down,
+        groups_down=[name for name, change in groups.items() if change.down],
         ceiling=ceiling,
-        proxy=None if proxy is None else proxy.metric,
+        proxy=found.pushed,
         over_optimization=over,
-        run_std=floor.run_std,
-        run_std_source=floor.source,
-        noise_band=floor.band,
+        run_std=found.floor.run_std,
+        run_std_source=found.floor.source,
+        noise_band=found.floor.band,
         n_runs={name: len(per_run(side, main).names) for name, side in zip(_SIDES, sides, strict=True)},
         n_paired=len(of.keys),
         paired_share=of.share,
         correction=_correction(metrics, groups),
         config=config,
         warnings=[],
-        notes=[*notes_on_pairs(of, test, _SIDES), *_side_notes(sides, main), *notes],
+        notes=[*notes_on_pairs(of, test, _SIDES, main), *_side_notes(sides, main), *notes],
     )
-    warnings = [*_warnings(report), *unlike_settings(config["before"], config["after"], _SIDES)]
-    return dataclasses.replace(report, warnings=warnings)
+    warnings = warnings_on(report, undetermined, found.floor.why)
+    return dataclasses.replace(
+        report, warnings=[*warnings, *unlike_settings(config["before"], config["after"], _SIDES)]
+    )
+
+
+def _few_elsewhere(tests: dict[str, Contrast], main: str) -> list[str]:
+    """A note on other metrics in which few tasks differ."""
+    notes = []
+    for bounded, what in (
+        (True, "their intervals are widened by exact binomial bounds"),
+        (False, "their ranges are unknown, so their intervals may be far too narrow"),
+    ):
+        few = [name for name, test in tests.items() if name != main and any(x.bounded == bounded for x in test.scarce)]
+        if few:
+            rest = f" and {len(few) - _NAMED} more" if len(few) > _NAMED else ""
+            notes.append(f"few tasks differ in {', '.join(few[:_NAMED])}{rest}: {what}")
+    return notes
 
 
 def _side_notes(sides: tuple[Measured, Measured], main: str) -> list[str]:
-    return [
-        note
-        for name, side in zip(_SIDES, sides, strict=True)
-        for note in notes_on_side(side, name, main, duplicates(side))
-    ]
-
-
-def _warnings(report: DeltaReport) -> list[Any]:
-    """What speaks against the headline, the gravest first."""
-    found: list[str] = []
-    guarded = [change for change in report.metrics.values() if change.role == "guard"]
-    for name in report.regressed:
-        found.append(f"{name} must not regress and fell by {abs(report.metrics[name].delta or 0.0):.3f}")
-    if report.over_optimization == "over_optimized":
-        found.append(f"{report.proxy} rose and {report.target} did not keep up: the proxy is being over-optimised")
-    found += [f"{name} fell by {abs(report.metrics[name].delta or 0.0):.3f}" for name in report.dropped]
-    found += [
-        f"{change.metric} fell by its own interval, though not after correction for {len(report.metrics) - 1} metrics"
-        for change in guarded
-        if not change.down and not change.within_noise and change.ci95 is not None and change.ci95[1] < 0.0
-    ]
-    found += [
-        f"{change.metric} must not regress and could not be tested: {change.n_paired} shared task(s) have it"
-        for change in guarded
-        if change.p_value is None
-    ]
-    if report.groups_down:
-        found.append(f"{report.target} fell within {', '.join(report.groups_down)}")
-    if report.verdict == "moved_unreplicated":
-        found.append(
-            "one evaluation a side: re-running the eval alone may move it as far; simulate(tasks=..., runs=3) on both "
-            "sides, or run_std=, settles it"
-        )
-    if report.ceiling:
-        found.append(
-            f"{report.target} was near its ceiling before: there is little improvement this eval could show; use "
-            "harder situations"
-        )
-    if report.paired_share is not None and report.paired_share < LOW_SHARE:
-        found.append(f"only {report.paired_share:.0%} of the tasks are on both sides: run both on the same tasks")
-    return found
+    notes = []
+    for name, side in zip(_SIDES, sides, strict=True):
+        notes += notes_on_side(side, name, main, duplicates(side))
+        others = [one for one in side.markers if one != side.marker_of(main)]
+        notes += [f"{name}: {note}" for note in notes_on_markers(side, others)]
+        if untagged := per_run(side, main).n_untagged:
+            notes.append(f"{name}: {untagged} row(s) say no eval_run although others do; they belong to no evaluation")
+    return notes

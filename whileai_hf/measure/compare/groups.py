@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.compare.arguments import shown
 from whileai_hf.measure.metrics import Measured, TaskMeans
 from whileai_hf.measure.passes.codes import Codes, column_codes, combine, encode_values
 from whileai_hf.measure.passes.origin import inner_codes
@@ -32,7 +33,12 @@ def labels(side: Measured, by: By) -> Codes:
         [`DataError`]: A label that cannot be compared.
     """
     if callable(by):
-        return encode_values([by(row) for row in side.rows.rows()], "by")
+        return encode_values(_called(side, by), "by")
+    if not isinstance(by, str):
+        raise ConfigurationError(
+            f"by={shown(by)} is neither a name nor a function; pass a column, a marker, a scenario dimension, or a "
+            "function of a row"
+        )
     if side.rows.has(by):
         return column_codes(side.rows, by)
     name = side.find(by)
@@ -48,6 +54,20 @@ def labels(side: Measured, by: By) -> Codes:
         f"by={by!r} is no column, marker or scenario dimension of these rows; they have {have}; or pass a function of "
         "a row"
     )
+
+
+def _called(side: Measured, by: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
+    """The caller's function of every row; what it raises for want of a key or a type says which row."""
+    found = []
+    for place, row in enumerate(side.rows.rows()):
+        try:
+            found.append(by(row))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise ConfigurationError(
+                f"by= raised {type(error).__name__} on row {place}: {str(error)[:200]}; let it return None for rows "
+                "that belong to no group"
+            ) from error
+    return found
 
 
 def units_of(side: Measured, codes: Codes) -> Codes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.measure.compare.comparison import plain
-from whileai_hf.measure.metrics import PASS_AT_1, Measured, find_metric
+from whileai_hf.measure.metrics import PASS_AT_1, REWARD, Measured, find_metric
 from whileai_hf.measure.passes.codes import column_codes
 from whileai_hf.measure.passes.origin import inner_codes
+from whileai_hf.measure.passes.rewards import GRADE_FIRST
 from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.view import Source
 from whileai_hf.stats.student import t_quantile
@@ -22,6 +24,12 @@ from whileai_hf.stats.student import t_quantile
 FloatArray = NDArray[np.float64]
 # A spread from fewer runs is hardly known: from two it is off by a factor of 30 one time in 40.
 MIN_RUNS = 3
+# Share of the largest mean below which a spread is rounding.
+_ROUNDING = 1e-12
+ALL_ALIKE = (
+    "the evaluations came out exactly alike (run_std 0), as copies of one do, and as those of a deterministic agent: "
+    "no estimate of what re-running does; pass run_std=0 if agent and judge are deterministic"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +93,15 @@ class Runs:
             Tasks behind each mean.
         n_left_out (`int`):
             Tasks some evaluation lacks.
+        n_untagged (`int`):
+            Rows that say no evaluation although others do; they belong to none.
     """
 
     names: list[str]
     means: FloatArray
     n_tasks: int
     n_left_out: int
+    n_untagged: int = 0
 
     @property
     def df(self) -> int:
@@ -113,23 +124,35 @@ def run_labels(side: Measured) -> tuple[NDArray[np.int64], list[Any]]:
     return codes.index, codes.keys
 
 
+def is_zero(spread: float, means: Iterable[float]) -> bool:
+    """Whether a spread of means is none but for rounding."""
+    return spread <= _ROUNDING * max([1.0, *(abs(mean) for mean in means)])
+
+
 def per_run(side: Measured, metric: str) -> Runs:
     """Means of a metric per evaluation found on the rows."""
     run, keys = run_labels(side)
     values = side.values(metric)
     known = ~np.isnan(values)
+    untagged = np.zeros(len(side), bool)
+    if None in keys and len(keys) > 1:
+        untagged = known & (run == keys.index(None))
+        known &= ~untagged
     size, tasks = len(keys), len(side.tasks.keys)
     joint = side.tasks.index[known] * size + run[known]
     counts = np.bincount(joint, minlength=size * tasks).reshape(tasks, size)
     sums = np.bincount(joint, weights=values[known], minlength=size * tasks).reshape(tasks, size)
     used = counts.sum(axis=0) > 0
     counts, sums = counts[:, used], sums[:, used]
+    left_out = int(untagged.sum())
+    if not used.any():
+        return Runs([], np.empty(0), 0, 0, left_out)
     whole, some = (counts > 0).all(axis=1), (counts > 0).any(axis=1)
     names = [str(key) for key, there in zip(keys, used, strict=True) if there]
     if not whole.any():
-        return Runs([], np.empty(0), 0, int(some.sum()))
+        return Runs([], np.empty(0), 0, int(some.sum()), left_out)
     means = (sums[whole] / counts[whole]).mean(axis=0)
-    return Runs(names, means, int(whole.sum()), int(some.sum() - whole.sum()))
+    return Runs(names, means, int(whole.sum()), int(some.sum() - whole.sum()), left_out)
 
 
 def _apart(sides: list[Measured], metric: str) -> Runs:
@@ -191,6 +214,13 @@ def eval_variance(*runs: Source | RowView, metric: str = PASS_AT_1) -> EvalVaria
     others = {one: spread(one) for one in shared} if enough else {}
     run_std = math.sqrt(found.squares / found.df) if enough else None
     notes = []
+    if not found.names:
+        what = GRADE_FIRST if name in (PASS_AT_1, REWARD) else f"none of the rows has {name}"
+        notes.append(f"nothing is measured: {what}")
+    if run_std is not None and is_zero(run_std, found.means.tolist()):
+        notes.append(ALL_ALIKE)
+    if found.n_untagged:
+        notes.append(f"{found.n_untagged} row(s) say no eval_run although others do; they belong to no evaluation")
     if not enough:
         notes.append(
             f"{len(found.names)} evaluation(s): a spread takes at least {MIN_RUNS}; simulate(tasks=..., runs=3) plays "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -80,16 +81,37 @@ def notes_on_side(side: Measured, name: str, metric: str, copies: int) -> list[s
         notes.append(f"{name}: {spoilt} rows failed by the simulated user (sim_ok is false) and are left out")
     if of_reward:
         notes += _notes_on_rewards(side, name, metric)
-    if copies:
-        notes.append(
-            f"{name}: {copies} row(s) repeat a rollout already seen and are counted again; drop the copies, they are "
-            "no independent repeats"
-        )
+    notes += [f"{name}: {note}" for note in (*notes_on_markers(side, [metric]), *notes_on_copies(copies))]
     if side.stopped:
         notes.append(
             f"{name}: groups were stopped early because of their verdicts, so each task counts by the rollouts it got "
             "whatever came of them"
         )
+    return notes
+
+
+def notes_on_copies(copies: int) -> list[str]:
+    """A note on rows that are there twice."""
+    if not copies:
+        return []
+    return [
+        f"{copies} row(s) repeat a rollout already seen and are counted again; drop the copies, they are no "
+        "independent repeats"
+    ]
+
+
+def notes_on_markers(side: Measured, metrics: Iterable[str]) -> list[str]:
+    """Notes on markers whose values are no numbers, or lie outside 0 to 1."""
+    notes = []
+    for metric in metrics:
+        marker = side.marker_of(metric)
+        if marker is None:
+            continue
+        if odd := side.not_numbers.get(marker):
+            notes.append(f"{odd} value(s) of the marker {marker} are no numbers and are left out")
+        outside = int(np.count_nonzero((side.markers[marker] < 0.0) | (side.markers[marker] > 1.0)))
+        if outside:
+            notes.append(f"{outside} value(s) of the marker {marker} lie outside 0 to 1 and are taken as they are")
     return notes
 
 
@@ -106,15 +128,18 @@ def _notes_on_rewards(side: Measured, name: str, metric: str) -> list[str]:
     return notes
 
 
-def notes_on_pairs(pairs: Pairs, found: Contrast, sides: tuple[str, str]) -> list[str]:
+def notes_on_pairs(pairs: Pairs, found: Contrast, sides: tuple[str, str], metric: str) -> list[str]:
     """What the pairing means for the verdict."""
     notes = []
     shared, only_a, only_b = len(pairs.keys), len(pairs.a.keys) - len(pairs.keys), len(pairs.b.keys) - len(pairs.keys)
+    notes += _unlike_keys(pairs)
     if not pairs.enough:
         notes.append(
             f"{shared} shared task(s): a paired verdict takes at least {MIN_PAIRS}; the difference shown is between "
             "all tasks of either side, which also differ in their tasks; run both sides on the same tasks"
         )
+        if found.delta is not None and found.ci95 is None and min(len(pairs.a.keys), len(pairs.b.keys)) > 1:
+            notes.append("the tasks of either side all came out alike, so nothing says how sure the difference is")
         return notes
     if only_a or only_b:
         notes.append(
@@ -125,9 +150,10 @@ def notes_on_pairs(pairs: Pairs, found: Contrast, sides: tuple[str, str]) -> lis
         low, high = found.ci95
         notes.append(
             "every shared task came out the same on average, which says nothing of the next run"
-            if low == high == 0.0
+            if found.scarce and all(few.n_differ == 0 for few in found.scarce)
             else f"no difference detected is not equality: anything from {low:+.3f} to {high:+.3f} fits these rows"
         )
+    notes += [few.note(metric) for few in found.scarce[:1]]
     counts_a, counts_b = pairs.a.counts[pairs.at_a], pairs.b.counts[pairs.at_b]
     if not np.array_equal(counts_a, counts_b):
         notes.append(
@@ -135,6 +161,19 @@ def notes_on_pairs(pairs: Pairs, found: Contrast, sides: tuple[str, str]) -> lis
             "each task counts once" + (", and the verdict also holds at equal numbers" if len(found.tests) > 1 else "")
         )
     return notes
+
+
+def _unlike_keys(pairs: Pairs) -> list[str]:
+    """A note where tasks have no partner only because one side names them by numbers and the other by text."""
+    shared = set(pairs.keys)
+    alone_a = {str(key) for key in pairs.a.keys if key not in shared}
+    alike = sorted(str(key) for key in pairs.b.keys if key not in shared and str(key) in alone_a)
+    if not alike:
+        return []
+    return [
+        f"{len(alike)} task(s) have no partner only because their keys are of another type there (such as {alike[0]} "
+        "as a number and as text); write them alike on both sides"
+    ]
 
 
 def _range(counts: Any) -> str:

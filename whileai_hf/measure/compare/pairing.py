@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whileai_hf.measure.compare.scarcity import Scarcity, scarcity
 from whileai_hf.measure.metrics import Measured, TaskMeans
 from whileai_hf.measure.passes.codes import Codes
 from whileai_hf.measure.passes.tally import MIN_GROUPS
@@ -137,6 +138,8 @@ class Contrast:
         tests (`tuple[SignFlip, ...]`):
             The test over all rollouts and, where few tasks differ in rollouts, the one at equal numbers of them; what
             counts is what both say. Empty where too few tasks are shared.
+        scarce (`tuple[Scarcity, ...]`):
+            For tests in which few tasks differ, what those few bound.
     """
 
     mean_a: float | None
@@ -145,6 +148,7 @@ class Contrast:
     unpaired_ci95: Interval | None
     bootstrap_ci95: Interval | None
     tests: tuple[SignFlip, ...]
+    scarce: tuple[Scarcity, ...] = ()
 
     @property
     def method(self) -> str | None:
@@ -152,7 +156,8 @@ class Contrast:
         if not self.tests:
             return self.unpaired_ci95 and "Welch's t over unpaired task means"
         both = " of all rollouts and of equally many a side, whichever is wider" if len(self.tests) > 1 else ""
-        return self.tests[0].method + both
+        wider = ", widened by exact bounds since few tasks differ" if any(few.bounded for few in self.scarce) else ""
+        return self.tests[0].method + both + wider
 
     @property
     def ci95(self) -> Interval | None:
@@ -170,11 +175,15 @@ class Contrast:
         return self.rejects(0.0)
 
     def interval(self, level: float = 0.95) -> Interval | None:
-        """Shifts that are not rejected."""
+        """Shifts that are not rejected, and those that too few differences cannot rule out."""
         found = [interval for test in self.tests if (interval := test.interval(level)) is not None]
         if not found:
             return None
-        return min(low for low, _ in found), max(high for _, high in found)
+        interval = min(low for low, _ in found), max(high for _, high in found)
+        side = int(np.sign(self.delta or 0.0)) if self.rejects(0.0, level) else 0
+        for few in self.scarce:
+            interval = few.widen(interval, side, level)
+        return interval
 
     def _between(self, shift: float) -> bool:
         deltas = [test.delta for test in self.tests]
@@ -185,22 +194,41 @@ class Contrast:
         return 1.0 if self._between(shift) else max(test.p_value(shift) for test in self.tests)
 
     def rejects(self, shift: float, level: float = 0.95) -> bool:
-        """Whether `shift` lies outside [`interval`]."""
+        """Whether sign flips reject `shift`; for no shift the same as an [`interval`] without zero."""
         return bool(self.tests) and not self._between(shift) and all(test.rejects(shift, level) for test in self.tests)
 
-    def equivalence_p(self, margin: float) -> float:
-        """p-value of the two one-sided tests that the difference lies outside `(-margin, margin)`."""
-        return max(test.equivalence_p(margin) for test in self.tests)
+    def equivalence_p(self, margin: float) -> float | None:
+        """
+        p-value of the two one-sided tests that the difference lies outside `(-margin, margin)`.
+
+        `None` where few tasks differ and nothing bounds what others might do.
+        """
+        if not all(few.bounded for few in self.scarce):
+            return None
+        found = [test.equivalence_p(margin) for test in self.tests]
+        return max([*found, *(few.outside_p(margin) for few in self.scarce)])
 
 
-def contrast(pairs: Pairs, levelled: Pairs | None = None, *, n_boot: int = 2000, seed: int = 0) -> Contrast:
-    """The sign-flip test over shared tasks, or the unpaired difference where fewer than six are shared."""
+def contrast(
+    pairs: Pairs, levelled: Pairs | None = None, *, bounded: bool = False, n_boot: int = 2000, seed: int = 0
+) -> Contrast:
+    """
+    The sign-flip test over shared tasks, or the unpaired difference where fewer than six are shared.
+
+    `bounded` says that the metric lies within 0 to 1, which bounds what few differing tasks can hide.
+    """
     if not pairs.enough:
         a, b = pairs.a.means, pairs.b.means
         mean_a, mean_b = mean(a), mean(b)
         delta = None if mean_a is None or mean_b is None else mean_b - mean_a
-        return Contrast(mean_a, mean_b, delta, welch_interval(a, b), None, ())
-    differences = pairs.shared_b - pairs.shared_a
-    tests = [sign_flip_test(of.shared_b - of.shared_a, seed=seed) for of in (pairs, levelled) if of is not None]
-    boot = bootstrap_mean_ci(differences, n_boot=n_boot, seed=seed) if differences.size >= MIN_GROUPS else None
-    return Contrast(mean(pairs.shared_a), mean(pairs.shared_b), tests[0].delta, None, boot, tuple(tests))
+        unpaired = welch_interval(a, b)
+        # Without spread on either side there is nothing an interval could be computed from.
+        if unpaired is not None and unpaired[0] == unpaired[1]:
+            unpaired = None
+        return Contrast(mean_a, mean_b, delta, unpaired, None, ())
+    differences = [of.shared_b - of.shared_a for of in (pairs, levelled) if of is not None]
+    tests = tuple(sign_flip_test(each, seed=seed) for each in differences)
+    scarce = tuple(few for each in differences if (few := scarcity(each, bounded)) is not None)
+    enough = differences[0].size >= MIN_GROUPS
+    boot = bootstrap_mean_ci(differences[0], n_boot=n_boot, seed=seed) if enough else None
+    return Contrast(mean(pairs.shared_a), mean(pairs.shared_b), tests[0].delta, None, boot, tests, scarce)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.compare.arguments import check_whole, is_real, shown
 from whileai_hf.measure.compare.comparison import RunComparison
 from whileai_hf.measure.compare.notes import (
     duplicates,
@@ -43,10 +42,12 @@ def compare_runs(
     Each shared task (`task_key`) gives one difference of means, and a sign-flip test over those gives both the p-value
     and the interval, which therefore never contradict each other: exact up to 16 tasks, by drawn sign patterns beyond.
     Repeats of a task are averaged first, so many rollouts of few tasks do not pass for many tasks. Fewer than six
-    shared tasks cannot show a difference at 5%: the verdict then is `insufficient_data`.
+    shared tasks cannot show a difference at 5%: the verdict then is `insufficient_data`. Where fewer than eight tasks
+    differ at all, the interval is widened by exact binomial bounds on the mean rise and fall, on its side of zero.
 
     "No difference detected" is not "equal". To show that two runs are alike, name a margin with `within`: they are
-    `equivalent` when both one-sided tests of a larger difference are rejected.
+    `equivalent` when both one-sided tests of a larger difference are rejected; where fewer than eight tasks differ,
+    the exact bounds have to lie within the margin, too, so that a handful of tasks that came out alike shows nothing.
 
     Args:
         a (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
@@ -79,14 +80,17 @@ def compare_runs(
 
     ```
     """
-    if within is not None and (isinstance(within, bool) or not math.isfinite(within) or within <= 0):
+    check_whole("seed", seed, 0)
+    check_whole("n_boot", n_boot, 1)
+    if within is not None and (not is_real(within) or within <= 0):
         raise ConfigurationError(
-            f"within={within!r} is not a margin; pass the largest difference that does not matter"
+            f"within={shown(within)} is not a margin; pass the largest difference that does not matter"
         )
     left, right = Measured(a, [metric]), Measured(b, [metric])
     name = find_metric(metric, [left.find, right.find], lambda: [n for n in left.names if n in right.names])
     pairs = pair(left.means(name), right.means(name))
-    found = contrast(pairs, level(pairs, name, (left, right)), n_boot=n_boot, seed=seed)
+    bounded = left.is_share(name) and right.is_share(name)
+    found = contrast(pairs, level(pairs, name, (left, right)), bounded=bounded, n_boot=n_boot, seed=seed)
     config, copies = {"a": settings(left), "b": settings(right)}, {"a": duplicates(left), "b": duplicates(right)}
     equivalence, equivalence_p, ci90 = _equivalence(found, within)
     return RunComparison(
@@ -113,7 +117,7 @@ def compare_runs(
         n_duplicates=copies,
         config=config,
         notes=[
-            *notes_on_pairs(pairs, found, _SIDES),
+            *notes_on_pairs(pairs, found, _SIDES, name),
             *notes_on_side(left, "a", name, copies["a"]),
             *notes_on_side(right, "b", name, copies["b"]),
             *unlike_settings(config["a"], config["b"], _SIDES),
@@ -136,5 +140,6 @@ def _equivalence(found: Contrast, within: float | None) -> tuple[str | None, flo
     if not found.tests:
         return "insufficient_data", None, None
     ci90 = found.interval(_EQUIVALENCE_LEVEL)
-    alike = ci90 is not None and -within < ci90[0] and ci90[1] < within
-    return "equivalent" if alike else "not_shown", found.equivalence_p(within), ci90
+    p_value = found.equivalence_p(within)
+    alike = p_value is not None and ci90 is not None and -within < ci90[0] and ci90[1] < within
+    return "equivalent" if alike else "not_shown", p_value, ci90

@@ -8,6 +8,8 @@ import math
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.measure.compare.arguments import check_whole, is_real, shown
+from whileai_hf.measure.compare.notes import duplicates, notes_on_copies
 from whileai_hf.measure.metrics import PASS_AT_1, Measured
 from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.view import Source
@@ -83,15 +85,21 @@ class _Eval:
 
 def _learn(data: Source | RowView | None, base: float | None, k: int | None, spread: float | None) -> _Eval:
     """The population: what the caller says, else what the rows say, else what is usual."""
+    given = {"base": base, "spread": spread, "k": k}
+    for name, value in given.items():
+        if value is not None and not is_real(value):
+            raise ConfigurationError(f"{name}={shown(value)} is not a number; leave it out to have it read from rows")
     notes: list[str] = []
     found: tuple[float, int, float] | None = None
     n_tasks = None
     if data is not None:
-        means = Measured(data).means(PASS_AT_1)
+        side = Measured(data)
+        means = side.means(PASS_AT_1)
         n_tasks = len(means.keys)
         if not n_tasks:
             raise DataError("none of the rows has a verdict; grade the rows first: wai.grade(data, judge=...)")
         found = _moments(means.means, means.counts)
+        notes += notes_on_copies(duplicates(side))
     else:
         missing = [name for name, value in (("base", base), ("k", k), ("spread", spread)) if value is None]
         if missing:
@@ -161,11 +169,14 @@ def detectable_effect(
 
     ```
     """
+    check_whole("seed", seed, 0)
+    if is_real(eval_size) and not isinstance(eval_size, int | np.integer):
+        raise ConfigurationError(f"eval_size={shown(eval_size)} is not a number of tasks; pass 1 or more, or rows")
     rows = None if isinstance(eval_size, int | np.integer) else eval_size
     known = _learn(rows, base, k, spread)
     n_tasks = int(eval_size) if isinstance(eval_size, int | np.integer) else known.n_tasks
     if n_tasks is None or n_tasks < 1 or isinstance(eval_size, bool):
-        raise ConfigurationError(f"eval_size={eval_size!r} is not a number of tasks; pass 1 or more, or rows")
+        raise ConfigurationError(f"eval_size={shown(eval_size)} is not a number of tasks; pass 1 or more, or rows")
     people = known.population
     paired, unpaired = (
         smallest_effect(n_tasks, people, power=power, paired=how, seed=seed) if n_tasks >= MIN_PAIRS else None
@@ -223,6 +234,11 @@ def holdout_size(
 
     ```
     """
+    if not is_real(effect) or effect <= 0:
+        raise ConfigurationError(
+            f"effect={shown(effect)} is not a rise; pass a number above 0, such as 0.05, and rows as data="
+        )
+    check_whole("seed", seed, 0)
     known = _learn(data, base, k, spread)
     people = known.population
     paired, unpaired = (tasks_needed(effect, people, power=power, paired=how, seed=seed) for how in (True, False))

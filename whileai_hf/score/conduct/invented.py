@@ -9,6 +9,7 @@ from typing import Any
 
 from whileai_hf.score.conduct.evidence import Evidence, Finding, stands_in
 from whileai_hf.score.conduct.fitting import scalars
+from whileai_hf.score.conduct.record_facts import kinds_unknowable
 from whileai_hf.score.reading.claims import Reading
 from whileai_hf.score.reading.notations import needed_by
 from whileai_hf.score.reading.shown import EDGES
@@ -50,8 +51,10 @@ def invented_value(evidence: Evidence) -> Finding | None:
     if not evidence.turns or not (evidence.calls or evidence.tools):
         return None
     reading = evidence.turns[-1].reading
+    # Without a call a reply may say what everybody may know or work out.
+    kinds = None if evidence.calls else kinds_unknowable(evidence.asked, _speaks_of_record(evidence))
     for kind, value in _shown(reading, evidence.values):
-        if not _is_known(evidence, kind, value):
+        if (kinds is None or kind in kinds) and not _is_known(evidence, kind, value):
             return Finding("invented_value", f"the reply says {value!r:.60}, which occurs nowhere before")
     if not evidence.calls:
         return None

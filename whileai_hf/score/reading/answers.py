@@ -18,18 +18,25 @@ _KINDS = (
         r"not found|no such|does ?n[o']t exist|doesn't exist|\bno [\w -]{0,40}(?:found|matching|exists"
         r"|with (?:id|the id))"
         r"|unknown \w+|could not find|couldn't find|cannot find|\b404\b", re.I)),
-    ("already_done", re.compile(r"\balready (?:been )?\w+", re.I)),
+    ("already_done", re.compile(
+        r"\balready (?:been )?(?!taken|occupied|in use|full|expired|sold|\w+ (?:to|by|in|for"
+        r"|with) (?:an)?other)\w+|^already\b|\bduplicate(?! (?:key|name))"
+        r"|\bexists\b", re.I)),
     ("invalid", re.compile(
         r"invalid|malformed|missing (?:required )?|required|must be|expected|validation|unsupported|\b4(?:00|22)\b"
         r"|bad request|wrong type|not a valid", re.I)),
 )  # fmt: skip
+# `DuplicateRequest` in two words.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OPENS_BAD = re.compile(
-    r"\s*(?:(?-i:[A-Z][A-Za-z]*[a-z](?:Error|Exception|Disconnected|Denied|Refused|Failed|Timeout|NotFound|Exceeded"
+    r"\s*(?:(?-i:[A-Z][A-Za-z]*[a-z](?:Error|Exception|Disconnected|Denied"
+    r"|Refused|Failed|Timeout|NotFound|Exceeded"
     r"|Conflict|Invalid|Aborted|Closed|Missing|Reset)\w*:)"
     r"|[\w' :./-]{1,60} (?:is|are|was|were) not (?:mergeable|allowed"
     r"|permitted|available|possible|supported|valid|authori[sz]ed|eligible|reachable|enabled|ready)\b"
     r"|got permission denied|npm err!|upstream (?:connect|request|timed|server)|err[-_]\w+|e\d{3,}\b"
-    r"|\w{0,30}(?:denied|exceeded|unavailable|notfound|not_found)(?:exception)?:|[45]\d\d (?:conflict|gone|locked)\b"
+    r"|\w{0,30}(?:denied|exceeded|unavailable|notfound|not_found)(?:exception)?:"
+    r"|[45]\d\d (?:conflict|gone|locked)\b"
     r"|[a-z][\w' ./#-]{0,40}(?<!no)(?<!none)(?<!not)(?<!\d) (?:failed|rejected|declined|denied|refused|aborted"
     r"|timed out)(?: ?[:(;\u2014]| -|[.!]?$)|(?:not enough|insufficient|no space left|out of memory)\b"
     r"|! \[(?:remote )?rejected\]|\[(?:remote )?rejected\]|conflict \(|e: "
@@ -76,7 +83,8 @@ _SIGNS = re.compile(r"[@#$%^&~`<>?!|\\]")
 # Characters at each end of a text that decide.
 _END = 240
 _NO_RESULTS = re.compile(
-    r"\s*(?:no (?:results?|match(?:es)?|hits|records?|items?|entries|data|rows?)\b|0 (?:results|matches|rows|hits)\b"
+    r"\s*(?:no (?:results?|match(?:es)?|hits|records?|items?|entries|data"
+    r"|rows?)\b|0 (?:results|matches|rows|hits)\b"
     r"|nothing (?:found|matched)|\(?empty\)?\W*$|none\W*$)",
     re.IGNORECASE,
 )
@@ -84,7 +92,7 @@ _NO_RESULTS = re.compile(
 
 def message_kind(text: str) -> str:
     """What kind of failure a message speaks of; `error` when it does not say."""
-    head = text[:400]
+    head = _HUMP.sub(" ", text[:400].replace("_", " "))
     return next((kind for kind, pattern in _KINDS if pattern.search(head)), "error")
 
 

@@ -18,8 +18,10 @@ from whileai_hf.score.reading.trouble import in_words_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
 _POLITE = re.compile(
-    r"^(?:(?:hi|hey|hello|ok|okay|so|and|then|also|please|pls|kindly|just|thanks|now|yes|sure|great|good morning)\b"
-    r"[ ,!.]*|(?:can|could|would|will) you (?:please |kindly |just |also )?|i(?:'d| would) (?:like|love) (?:you )?to "
+    r"^(?:(?:hi|hey|hello|ok|okay|so|and|then|also|please|pls|kindly|just"
+    r"|thanks|now|yes|sure|great|good morning)\b"
+    r"[ ,!.]*|(?:can|could|would|will) you (?:please |kindly |just |also )?"
+    r"|i(?:'d| would) (?:like|love) (?:you )?to "
     r"|i (?:want|need) (?:you )?to |i'd like |go ahead and |(?:[a-z]+), (?=[a-z]))+"
 )
 # Beginnings of what asks for no work: questions, statements, greetings, and asks for words.
@@ -40,7 +42,8 @@ _NO_ACTION = word_set(
 _WORK = re.compile(
     r"^(?:tell (?!me\b|us\b)|give (?!me\b|us\b)|get (?:me|us) (?:a|an|the|on|in|off|out|two|three|one|tickets?)\b"
     r"|write (?:to (?!me\b)|it (?:to|into)|this (?:to|into))|correct (?:the|my) (?:name|address|date|entry|record)"
-    r"|(?:draft|write|compose) and send|check (?:me|us) (?:in|out)\b|check in\b|confirm (?:my|the) (?:booking|order"
+    r"|(?:draft|write|compose) and send|check (?:me|us) (?:in|out)\b|check in\b"
+    r"|confirm (?:my|the) (?:booking|order"
     r"|appointment|reservation|attendance))"
 )
 _VERB_LIKE = re.compile(r"^[a-z]{2,}(?:-[a-z]+)?$")
@@ -54,6 +57,13 @@ _NEWS = pattern("told_as_news")
 # Words of one's own work that leave no trace: what was written is in the reply.
 _MENTAL = pattern("talk_of_texts")
 _PAST_FORM = re.compile(r"\b[a-z]{3,}ed\b")
+_HAS_BEEN = re.compile(r"^your [\w -]{2,60} (?:has|have) (?:now |just )?been \w+(?:ed|en|nt|et|ut|id|ld)\b")
+# "Pickup booked for you", "Court 3 reserved".
+_NOUN_DONE = re.compile(
+    r"^(?:your |the )?(?!(?:it|this|that|was|is)\b)[a-z][\w-]*(?: [\w-]+){0,2} (?:\w{3,}ed|sent"
+    r"|paid|set|made|put) (?:for you|as (?:asked|requested"
+    r"|you asked)|to your)\b"
+)
 _MOST = 600
 
 
@@ -108,7 +118,13 @@ def asserted(text: str, asked: str, news: bool = False) -> str:
 
     ```
     """
-    if len(text) > _MOST or "```" in text or not wants_action(asked):
+    long = len(text) > _MOST
+    if long:
+        # Of a longer one the beginning, unless it is a text of several paragraphs.
+        if len(text) > 3 * _MOST or text.count("\n") > 1:
+            return ""
+        text, news = text[:_MOST], True
+    if "```" in text or not wants_action(asked):
         return ""
     reading = read_text(text)
     if any(said.asks or said.declines for said in reading.said):
@@ -119,13 +135,28 @@ def asserted(text: str, asked: str, news: bool = False) -> str:
         lowered = mask(written)
         if _MENTAL.search(lowered) is not None or (said.trouble and not in_words_of(lowered, asked)):
             return ""
-        told = (_NEWS if news else _TOLD).search(lowered)
+        told = (_NEWS if news else _TOLD).search(lowered) or (_HAS_BEEN.search(lowered) if long else None)
         if said.already or _SUPPOSED.search(lowered) or _OPEN.search(lowered, 0, told.end() if told else _MOST):
             continue
         short = len(lowered) < 20 and told is not None
         if told is not None and (short or not topic_words(written).isdisjoint(topic)):
             found = found or written
     return found
+
+
+def asserted_for_you(text: str) -> str:
+    """
+    The sentence of a reply that tells work as done without a verb of its own: "Pickup booked for you".
+
+    Examples:
+    ```python
+    >>> asserted_for_you("Pickup booked for you, tomorrow."), asserted_for_you("A pickup was booked for you in May.")
+    ('Pickup booked for you, tomorrow', '')
+
+    ```
+    """
+    reading = read_text(text[:_MOST])
+    return next((one.rstrip(".") for one in reading.written[:3] if _NOUN_DONE.search(mask(one))), "")
 
 
 def is_recorded(told: str, results: str) -> bool:

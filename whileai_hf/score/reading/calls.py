@@ -10,11 +10,16 @@ import orjson
 
 from whileai_hf.score.reading.commands import command_failed
 from whileai_hf.score.reading.outcomes import failed, outcome_of
+from whileai_hf.score.reading.statuses import of_change
 from whileai_hf.score.reading.texts import text_of
 from whileai_hf.score.reading.tools import ToolFacts, facts_by_name, tools_of
 
 
 _NOTHING: dict[str, Any] = {}
+# Texts of arguments up to which a status may repeat one: `set_status(status="closed")`.
+_SHORT = 20
+# Outcomes that the kind of a call may shade.
+_SHADED = frozenset({"ok", "denied", "error"})
 WRITING = frozenset({"write", "delete"})
 
 
@@ -84,6 +89,11 @@ def _kind(facts: ToolFacts, arguments: dict[str, Any]) -> str:
     return facts.kind
 
 
+def _is_plain(result: Any) -> bool:
+    """Whether an answer is of the kind that says `ok` itself, as nearly all do."""
+    return type(result) is dict and result.get("status") == "ok"
+
+
 def _call(
     name: str, written: Any, result: Any, index: int, known: dict[str, ToolFacts], kinds: Mapping[str, str] | None
 ) -> Call:
@@ -104,6 +114,9 @@ def _call(
         and command_failed(arguments.get("command", arguments.get("cmd")), result)
     ):
         outcome = "error"
+    elif kind not in ("read", "command") and outcome in _SHADED and not _is_plain(result):
+        short = [value for value in arguments.values() if type(value) is str and len(value) < _SHORT]
+        outcome = of_change(outcome, result, "_".join([name, *short]))
     return Call(name, arguments, result, kind, outcome, index, facts)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from whileai_hf.score.reading.answers import is_cut_off, is_noise, message_kind, plain_outcome
+from whileai_hf.score.reading.statuses import told_by_code
 
 
 # Status words, of our world and of others, and what they come to.
@@ -132,9 +133,11 @@ def _words(answer: Mapping[str, Any]) -> str:
             break
         message = answer.get(name)
         if message:
-            return message if isinstance(message, str) else str(message)[:400]
-    told = next((answer[name] for name in _TELLING if answer.get(name)), None)
-    return told if isinstance(told, str) else ""
+            more = answer.get("code", answer.get("reason", ""))
+            written = message if isinstance(message, str) else str(message)[:400]
+            return f"{written} {more}" if isinstance(more, str) else written
+    told = " ".join([value for name in _TELLING if isinstance(value := answer.get(name), str)])
+    return f"{code} {told}" if isinstance(code := answer.get("code"), str) else told
 
 
 def _is_record(answer: Mapping[str, Any]) -> bool:
@@ -211,12 +214,12 @@ def _of_dict(answer: Mapping[str, Any]) -> str:
         return "empty" if _is_empty(data) else "ok"
     known = _of_status(answer, status) if isinstance(status, str) else None
     if known is None or (known == "ok" and status not in ("ok", "created", "updated", "deleted")):
-        flag = _of_flag(answer)
-        if flag is not None:
+        flag = _of_flag(answer) or (None if known else told_by_code(answer))
+        if flag:
             return flag
         known = known or "ok"
     elif known == "error":
-        message = answer.get("error") or answer.get("message")
+        message = answer.get("error") or answer.get("message") or answer.get("code")
         return message_kind(message) if isinstance(message, str) else "error"
     elif known == "ok" and answer.get("error"):
         return _of_flag(answer) or "error"

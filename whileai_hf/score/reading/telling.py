@@ -18,6 +18,7 @@ from whileai_hf.score.reading.claims import Reading, mask
 from whileai_hf.score.reading.clauses import Claim, Said
 from whileai_hf.score.reading.cues import pattern, without_harmless
 from whileai_hf.score.reading.reports import NEAR, topic_words
+from whileai_hf.score.reading.statuses import is_own
 from whileai_hf.score.reading.trouble import LIKELY, SURE, in_words_of, is_general
 from whileai_hf.score.reading.verbs import stems_of
 
@@ -44,9 +45,7 @@ _GENERIC = word_set(
     "recent last line file module most call many retry attempt operation exception reason result stack more less "
     "been already other another too again please service system api http status try later used using use"
 )
-_BEFORE = re.compile(
-    r"\b(?:already|twice|duplicate|before[.!]?$|(?:used|taken|redeemed|done|been) (?:before|earlier|already))"
-)
+_BEFORE = re.compile(r"\b(?:already|twice|duplicate|(?:used|taken|redeemed|done|been) (?:before|earlier|already))")
 # Calls that end something, after which it is not there any more.
 _ENDING = re.compile(
     r"(?<![a-z])(?:cancel|delete|remove|stop|disable|block|mute|unsubscribe|void|revoke|archive|close|drop|clear"
@@ -64,7 +63,8 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
     kind: pattern(f"told_{kind}") for kind in ("timeout", "denied", "rate_limited", "not_found", "malformed", "error")
 }
 _OFFER = re.compile(
-    r"^(?:\w+, )?(?:would you (?:like|want|prefer|rather)|do you want|should i|shall i|shall we|want me|may i|can i"
+    r"^(?:\w+, )?(?:would you (?:like|want|prefer|rather)|do you want|should i"
+    r"|shall i|shall we|want me|may i|can i"
     r"|could i|should we|is there anything|would it help)"
 )
 _INSTEAD = pattern("instead")
@@ -77,11 +77,32 @@ _NO_CODE = re.compile(r"(?![45]\d\d$)\d")
 _LIMITS = re.compile(
     r"n't\b|\b(?:not?|never|none|only|first|needs?|needed|must|full|still|yet|until|wait\w*|because|before|too|but"
     r"|already|missing|lacks?|without|since|however|asks?|requires?|wants?|say|says|said|has to|have to|more|less"
-    r"|all|taken|busy|closed|lock\w*|open|held|holds?|holding|expired|due|gone|used|down|read-only|protected|empty|over"
+    r"|all|taken|busy|closed|lock\w*|open|held|holds?|holding|expired|due|gone"
+    r"|used|down|read-only|protected|empty|over"
     r"|ended|past|late|somebody|someone|else|lifted)\b"
 )
+_FIGURE = re.compile(r"\d[\d,]*\d(?:\.\d+)?")
+# How figures are told that hold, and what leaves it open whether they do.
+_HOLDS = re.compile(
+    r"\b(?:is|are|'s|was|were|has|have|now|goes|gets|earns|makes|pays|costs"
+    r"|takes effect|starts|reads|stands|shows|up from)\b"
+)
+_OPEN_ENDED = re.compile(
+    r"n't\b|\b(?:not?|nothing|cannot|unable|ha(?:s|ve|d) to|needs?|must|only|if"
+    r"|once|could|would|should|will|may|want\w*"
+    r"|tried|try|trying|still|but|yet|when|until|unless|instead|waits?|waiting"
+    r"|request\w*|asked|attempt\w*|change to|set to be"
+    r"|supposed|pending|over|above|below|too|limit|maximum|minimum|because|refus\w*)\b|\?$"
+)
+# Characters of what a look showed that are searched for figures.
+_FAR = 4_000
 _REACHED = frozenset({"agent", "passive", "bare", "state", "progress"})
-_STAYS = re.compile(r"\b(?:stays?|remains?|is kept|will be|is) (off|on|open|closed|locked|shut|blocked|disabled)\b")
+_STAYS = re.compile(
+    r"\b(?:stays?|remains?|is kept|will be|is) (off|on|open|closed"
+    r"|locked|shut|blocked|disabled)\b"
+)
+_NOBODY = re.compile(r"\b(?:no|nobody|nothing|none|neither|only|who|which|that)\b")
+_IS = re.compile(r"\b(?:is|are|has been|have been) (?:now |both |all )?(\w{4,})\b")
 _UNREACHED = re.compile(
     r"\b(?:fail\w*|timed|refus\w*|reject\w*|denied|errors?|unable|could|but|still|not|never|yet|cannot)\b|n't\b"
 )
@@ -136,8 +157,15 @@ class _About:
         self.named = named
         ends = _ENDING.search(failed.tool.casefold()) if failed.outcome != "not_found" else None
         self.ends = ends[0] if ends else ""
+        self.name, self.reads = failed.tool, failed.kind == "read"
         self.tool = frozenset(_TOKEN.findall(failed.tool.casefold()))
         self.stems = frozenset(word[:4] for word in self.answered)
+        looked = [other for other in others if other.kind == "read" and not other.failed]
+        # Figures that the call was to put in the place of those a look showed.
+        self.figures = frozenset[str]()
+        if looked and failed.kind != "read":
+            seen = set(_FIGURE.findall(" ".join([f"{look.arguments} {look.result}"[:_FAR] for look in looked])))
+            self.figures = frozenset(_FIGURE.findall(_values(failed).replace(",", ""))) - seen
         self.worked = any(other.kind != "read" and not other.failed for other in others)
         rivals = [
             other
@@ -198,6 +226,9 @@ class _About:
             for claim in said.claims
         ):  # fmt: skip
             return True
+        ended = None if self.reads or _found(_NOBODY, lowered) else _IS.search(lowered)
+        if ended is not None and ended[1][:4] not in self.stems and is_own(ended[1], self.name):
+            return True  # "the card is frozen" of `freeze_card`
         # "The alarm stays off", asked to turn it off.
         stays = _STAYS.search(lowered)
         return stays is not None and (stays[1] in self.tool or (stays[1] != "on" and stays[1] in self.asked.split()))
@@ -209,6 +240,13 @@ class _About:
         if self.outcome in ("invalid", "not_found") or _found(_INSTEAD, lowered):
             return True
         return _OFFER.match(lowered) is None and not words.isdisjoint(self.topic | NEAR)
+
+    def is_set(self, written: str, lowered: str, trouble: str) -> bool:
+        """Whether a sentence tells a figure that the call was to set as one that holds: "it is 64,000 from July"."""
+        if trouble in _TOLD or not self.figures or _found(_OPEN_ENDED, lowered) or not _found(_HOLDS, lowered):
+            return False
+        shown = {figure.replace(",", "") for figure in _FIGURE.findall(written)}
+        return not shown.isdisjoint(self.figures)
 
 
 def tells(reading: Reading, failed: Call, others: Sequence[Call], asked: str) -> bool:
@@ -246,7 +284,7 @@ def tells(reading: Reading, failed: Call, others: Sequence[Call], asked: str) ->
             continue
         if about.is_elsewhere(words) or about.is_wanted(words, lowered) or _found(_OVERCOME, lowered):
             continue
-        if about.is_goal(said, lowered):
+        if about.is_goal(said, lowered) or about.is_set(written, lowered, said.trouble):
             claimed = done = True
             continue
         trouble = "" if said.trouble and in_words_of(lowered, asked) else said.trouble

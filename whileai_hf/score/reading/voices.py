@@ -92,6 +92,8 @@ def voice_of(words: list[str], at: int, opens: bool) -> str:
     if last in AGENTS:
         return "" if last == "system" and ACTIONS[words[at]] in _ANSWERS else "agent"
     if last in _PERFECT or "have" in adverbs or "has" in adverbs:
+        if last == "you":
+            return ""  # "you have paid"
         # "The airline has cancelled it" is no work of the agent's.
         return "agent" if not AGENTS.isdisjoint(before) or "'ve" in last else "passive"
     if last in _BE:

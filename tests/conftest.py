@@ -28,6 +28,12 @@ os.environ.update(
 )
 
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+
+# How long an example takes says what else the machine is doing; the timeout per test is for what hangs.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 
 TOOLS = [

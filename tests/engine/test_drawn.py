@@ -117,7 +117,7 @@ def test_a_writer_beside_the_run_changes_no_row_and_is_abandoned_at_the_end():
     slow = wai.simulate(same, **KNOBS, simulator=Scribe(0.02), budget=150, concurrency=32)
     assert rows_of(fast) == rows_of(slow) and "generator_fallback" in wai.run_report(fast).degraded
     started = time.perf_counter()
-    data = wai.simulate(same, **KNOBS, simulator=Scribe(30), budget=150, time_budget=0.5, stop_grace=0.2)
+    data = wai.simulate(same, **KNOBS, simulator=Scribe(30), budget=100_000, time_budget=0.5, stop_grace=0.2)
     report = wai.run_report(data)
     assert time.perf_counter() - started < 10
     assert report.stopped_because == "time_budget" and report.search["writer_waves_abandoned"] > 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from whileai_hf.measure.trust import judge_trust
+from whileai_hf.measure.trust import corrected_rate, judge_trust
 from whileai_hf.stats import wilson
 from whileai_hf.stats.rectified import ppi_mean, rogan_gladen
 
@@ -21,6 +21,8 @@ RESULTS = Path(__file__).with_name("trust_coverage.json")
 ROWS = 420
 LABELS = (30, 60, 100)
 TRIALS = 1000
+# The judge of rollouts that hang together.
+SENSITIVITY, SPECIFICITY = 0.9, 0.75
 
 
 def real_judges(folder):
@@ -78,6 +80,41 @@ def coverage(people, judge, labels, trials, seed=0):
     }
 
 
+def clustered(tasks, k, labels, spread, trials, seed=0):
+    """
+    Shares of evaluations of `k` rollouts of each task whose intervals hold the truth: what the judge would pass of all
+    there is for `raw`, what people would for the others. Tasks' pass rates are drawn from Beta(*spread).
+    """
+    generator = np.random.default_rng(seed)
+    rate = spread[0] / sum(spread)
+    truth = dict.fromkeys(("labels", "corrected", "rogan_gladen"), rate)
+    truth["raw"] = rate * SENSITIVITY + (1 - rate) * (1 - SPECIFICITY)
+    held, given = Counter(), Counter()
+    for _ in range(trials):
+        easy = generator.beta(*spread, tasks)
+        people = (generator.random((tasks, k)) < easy[:, None]).ravel()
+        right, wrong = (generator.random(people.size) < share for share in (SENSITIVITY, 1 - SPECIFICITY))
+        judge = np.where(people, right, wrong)
+        rows = [{"task_id": at // k, "rollout_index": at % k, "reward": int(said)} for at, said in enumerate(judge)]
+        for at in generator.permutation(people.size)[:labels].tolist():
+            rows[at] |= {"gold_reward": int(people[at]), "gold_kind": "human"}
+        found = corrected_rate(rows, random=True)
+        for name, value in truth.items():
+            ends = found[f"{name}_ci95"]
+            given[name] += ends is not None
+            held[name] += ends is not None and ends[0] <= value <= ends[1]
+    return {name: round(held[name] / given[name], 4) for name in sorted(truth)}
+
+
+def clustered_all(trials):
+    """Rollouts that hang together, from tasks of all kinds to tasks that mostly pass or fail always."""
+    return {
+        f"tasks={tasks} k={k} labels={labels} beta={spread}": clustered(tasks, k, labels, spread, trials)
+        for tasks, k, labels in ((30, 8, 60), (30, 8, 240), (60, 4, 60))
+        for spread in ((1.0, 1.0), (0.3, 0.3), (2.0, 0.5))
+    }
+
+
 def passing(agreement, labels, trials, seed=0):
     """How often a judge of this true agreement is called trusted, and how often one of its extra checks fires."""
     generator = np.random.default_rng(seed)
@@ -117,6 +154,7 @@ def simulate(folder, trials=TRIALS):
             f"agreement {agreement}": {str(labels): passing(agreement, labels, trials // 2) for labels in (50, 100)}
             for agreement in (0.7, 0.8, 0.9, 0.95)
         },
+        "clustered": clustered_all(trials // 2),
     }
 
 
@@ -145,6 +183,13 @@ def check(results, slack=0.0):
     for shares in (results["passing"]["agreement 0.95"]["100"], results["passing"]["agreement 0.9"]["100"]):
         assert shares["halves_or_length_flagged"] <= 0.03 + slack
     assert results["passing"]["agreement 0.95"]["100"]["trusted"] >= 0.9 - slack
+    for name, shares in results["clustered"].items():
+        assert min(shares.values()) >= 0.915 - slack, name
+
+
+def test_a_few_trials_on_rollouts_that_hang_together():
+    found = clustered(30, 8, 60, (0.3, 0.3), trials=60, seed=5)
+    assert min(found.values()) >= 0.85, found  # independent rows would cover 65 to 80%
 
 
 def test_kept_results():

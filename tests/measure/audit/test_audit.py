@@ -426,3 +426,18 @@ def test_fifty_thousand_rows_in_seconds():
     start = time.process_time()
     audit(rows)
     assert time.process_time() - start < 15.0
+
+
+def test_the_same_rows_in_another_order_are_audited_alike():
+    rows = rollouts(40, 6, shortcut=True)
+    shuffled = [rows[at] for at in np.random.default_rng(3).permutation(len(rows))]
+    first, other = audit(rows), audit(shuffled)
+    assert other.hack.to_dict() == first.hack.to_dict()
+    assert other.length == first.length and other.power == first.power and other.band == first.band
+    assert names(other) == names(first)
+
+
+def test_wrong_arguments_are_one_sentence():
+    for knobs, says in (({"threshold": "x"}, "threshold='x' is no reward"), ({"seed": "a"}, "seed='a' is no seed")):
+        with pytest.raises(ConfigurationError, match=says):
+            audit(rollouts(2, 2), **knobs)

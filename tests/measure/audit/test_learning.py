@@ -67,3 +67,11 @@ def test_nothing_that_differs_has_no_correlation():
     effect = length_effect(sample(rows), 0)
     assert (effect.rho, effect.ci95, effect.n_groups) == (None, None, 0)
     assert length_effect(sample([{"task_id": 1, "reward": 1.0}]), 0) is None
+
+
+def test_an_interval_does_not_depend_on_the_order_of_rows():
+    rows = make(40, 0.3, seed=2)
+    effect = length_effect(sample(rows), 0)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        assert length_effect(sample([rows[at] for at in order]), 0) == effect

@@ -146,3 +146,33 @@ def test_odd_rows():
     found = diagnose(rows)
     assert found.n_failing == 3 and only(found, "axis", "n=3").n_failing == 1
     assert str(found)
+
+
+def test_rows_that_do_not_say_what_was_called():
+    rows = [{"task_id": at, "final_text": "x", "reward": float(at % 2), "failure_class": "late"} for at in range(8)]
+    bare = [{"task_id": at, "reward": float(at % 2)} for at in range(8)]
+    for source in (rows, open_rows(rows)):
+        found = diagnose(source)
+        assert [(one.kind, one.value) for one in found.clusters] == [("failure_class", "late")]
+        assert "the rows have neither steps nor messages, so the calls they made are not known" in found.notes
+    for source in (bare, open_rows(bare)):
+        assert (diagnose(source).clusters, diagnose(source).n_failing) == ([], 4)
+    assert not any("neither steps" in note for note in diagnose(rows, kinds=["axis"]).notes)
+    said = [{**one, "steps": []} for one in rows]
+    assert diagnose(said).of("first_wrong_step")[0].value == "no call was made"
+
+
+@pytest.mark.parametrize(
+    ("knobs", "says"),
+    [
+        ({"threshold": "x"}, "threshold='x' is no reward"),
+        ({"kinds": 3}, "kinds=3 is not a list"),
+        ({"kinds": [3]}, "is not a list of what to count"),
+        ({"examples": "x"}, "examples='x' is no count"),
+        ({"examples": True}, "examples=True is no count"),
+        ({"min_failing": 1.5}, "min_failing=1.5 is no count"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(knobs, says):
+    with pytest.raises(ConfigurationError, match=says):
+        diagnose([row([], 0)], **knobs)

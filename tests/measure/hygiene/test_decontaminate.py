@@ -235,3 +235,10 @@ def test_many_evals_of_one_template_find_the_best():
     found = contamination_report(prompts(" ".join(["so", *base])), prompts(*held))
     assert found.offenders[0]["source"] == "against[0] row 300"
     assert np.isclose(found.offenders[0]["share"], 20 / 21, atol=1e-3)
+
+
+def test_columns_that_are_looked_for_are_named_once():
+    with pytest.raises(MissingColumnError, match="one of final_text, reference, answer") as caught:
+        contamination_report([{"final_text": "b"}], [{"prompt": "x"}], fields=("final_text",))
+    listed = str(caught.value).split("(one of ")[1].split(";")[0].split(", ")
+    assert len(set(listed)) == len(listed)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from whileai_hf.errors import DataError, MissingColumnError
+from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
 from whileai_hf.measure.logprobs import calibrate, mean_kl
 from whileai_hf.rows import open_rows
 from whileai_hf.rows.schema import calibration_of
@@ -142,3 +142,11 @@ def test_calibrate_writes_into_new_rows():
     assert repr(rows) == before
     assert calibration_of(stamped[1]).n == 0
     assert calibrate(stamped)["calibration"][:] == stamped["calibration"][:]
+
+
+def test_a_reference_is_the_name_of_a_column():
+    rows = [{"task_id": 1, "logprob": -3.0, "ref_logprob": -5.0, "n_tokens": 4}]
+    for call in (mean_kl, calibrate):
+        for ref in (3, None, "", ["ref_logprob"]):
+            with pytest.raises(ConfigurationError, match=r"ref=.* is no name of a column"):
+                call(rows, ref=ref)

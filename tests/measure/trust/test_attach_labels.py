@@ -219,7 +219,8 @@ def test_majority(said):
 
 def test_the_same_rollout_of_another_evaluation_is_another_rollout():
     rows = [
-        {"run_id": "r", "task_id": 1, "rollout_index": 0, "reward": 1, "lineage": {"eval_run": run}} for run in range(3)
+        {"run_id": "r", "task_id": 1, "rollout_index": 0, "reward": 1, "lineage": {"eval_run": run}}
+        for run in range(3)
     ]
     keys = rollout_keys(rows)
     assert len(set(keys)) == 3

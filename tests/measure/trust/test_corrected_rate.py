@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.trust import attach_labels, corrected_rate, label_budget, label_sheet
+from whileai_hf.measure.trust.clusters import Labelled, clustered_share, stretch
 from whileai_hf.rows import open_rows
 from whileai_hf.stats import wilson
 from whileai_hf.stats.rectified import ppi_mean, rogan_gladen
@@ -47,7 +49,7 @@ def test_the_numbers_are_those_of_the_statistics():
     direct = ppi_mean(truth[drawn], reward[drawn], reward[rest])
     assert (found.corrected, found.weight) == (pytest.approx(direct.value), pytest.approx(direct.weight))
     assert found.corrected_ci95 == pytest.approx(direct.interval)
-    assert found.raw == reward.mean() and found.raw_ci95 == wilson(int(reward.sum()), 600)
+    assert found.raw == reward.mean() and found.raw_ci95 == pytest.approx(wilson(int(reward.sum()), 600))
     assert found.labels == truth[drawn].mean()
     y, f = truth[drawn], reward[drawn]
     inverse = rogan_gladen(
@@ -168,3 +170,46 @@ def test_a_sheet_is_a_random_slice():
     assert len(by_key) == 600
     drawn = label_sheet(rows, 60, seed=9)
     assert [entry["key"] for entry in drawn] == list(by_key)[:60]
+
+
+def test_intervals_are_over_tasks():
+    """Rollouts of a task that always go alike are one row each; unequal tasks are weighted as they are in the rate."""
+    alike = np.arange(120) // 8
+    passed = alike % 3 == 0
+    low, high = clustered_share(passed, alike)
+    assert (low, high) == pytest.approx(clustered_share(passed[::8], alike[::8]))
+    assert high - low > 2 * np.diff(wilson(int(passed.sum()), 120))[0]
+    assert clustered_share(passed, np.zeros(120, int)) is None
+    sizes = np.array([1, 5, 2, 9, 4, 7, 3, 6, 8, 10])
+    task = np.repeat(np.arange(10), sizes)
+    passed = np.arange(task.size) % 3 > 0
+    rows = np.bincount(task)
+    error = np.bincount(task, passed) - passed.mean() * rows
+    variance = 10 / 9 * (error**2).sum() / task.size**2
+    low, high = clustered_share(passed, task)
+    effective = passed.mean() * (1 - passed.mean()) / variance
+    assert low < passed.mean() < high
+    assert high - low >= 2 * 1.9 * np.sqrt(variance) * min(1.0, np.sqrt(effective / task.size))
+    order = np.random.default_rng(0).permutation(task.size)
+    assert clustered_share(passed[order], task[order]) == pytest.approx((low, high))
+
+
+def test_rogan_gladen_is_wider_where_rows_hang_together():
+    judge, task = np.arange(240) % 4 > 0, np.arange(240)
+    index = np.arange(0, 240, 4)
+    label = np.arange(60) % 3 > 0
+    assert stretch(Labelled(judge, task, index, label), 0.5) == 1.0
+    copies = Labelled(np.repeat(judge, 6), np.repeat(task, 6), np.arange(0, 1440, 24), label)
+    assert stretch(copies, 0.5) > 1.0
+    certain = Labelled(np.ones(240, bool), task // 8, index, np.ones(60, bool))
+    assert stretch(certain, 1.0) == pytest.approx(np.sqrt(8 * 30 / 29) * t.ppf(0.975, 29) / norm.ppf(0.975), rel=1e-5)
+    plain = rogan_gladen(600, 1000, (45, 50), (40, 50))
+    wide = rogan_gladen(600, 1000, (45, 50), (40, 50), stretch=2.0)
+    assert plain[0] == wide[0] and np.diff(wide[1]) == pytest.approx(2 * np.diff(plain[1]))
+
+
+def test_rates_of_one_task_have_no_interval():
+    rows = [{"task_id": 1, "rollout_index": at, "reward": at % 2, "final_text": "x"} for at in range(20)]
+    found = corrected_rate(rows)
+    assert found.raw == 0.5 and found.raw_ci95 is None
+    assert "0.500 (no interval: all rows are of one task)" in str(found)

@@ -160,3 +160,39 @@ def test_holes_are_flags_of_the_trust_report(rows):
     graded = [{**row, "reward": 0.0, "gold_reward": 0, "gold_kind": "human"} for row in rows]
     report = judge_trust(graded, judge=HOLES["echo"], probes="all", rubric=RUBRIC)
     assert report.exploitable_by == ["echo"] and "probe:echo" in report.flags and report.status == "not_trusted"
+
+
+def broken(row):
+    raise RuntimeError("no key")
+
+
+def test_a_judge_that_says_nothing_is_not_measured(rows):
+    found = judge_probes(rows, broken, RUBRIC)
+    assert found.exploitable_by is None and all(probe.rate is None for probe in found.probes)
+    assert "probes NOT MEASURED: no try got a verdict" in str(found) and "none of" not in str(found)
+    assert "no verdict on 40 tries" in str(found)
+    assert found.notes == [
+        f"the judge gave no verdict on any of the {len(rows)} rows it was shown, so nothing could be added to a "
+        "failing one",
+        f"{found.n_calls} of {found.n_calls} times the judge gave no verdict, the first: RuntimeError: no key",
+    ]
+    graded = [{**row, "reward": 0.0, "gold_reward": 0, "gold_kind": "human"} for row in rows]
+    report = judge_trust(graded, judge=broken, probes="all", rubric=RUBRIC)
+    assert report.exploitable_by is None and not any(flag.startswith("probe") for flag in report.flags)
+    assert "consistency and filler could not be measured: asked again, the judge gave no verdict" in report.notes
+    assert judge_trust(graded).exploitable_by is None
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_a_judge_that_says_something_is_measured_by_that(rows):
+    def half(row):
+        return broken(row) if "take care" in row["final_text"] or "taken care" in row["final_text"] else 0
+
+    found = judge_probes(rows, half, RUBRIC)
+    assert found.exploitable_by == []
+    assert f"none of the {len(PROBES) - 1} probes that were judged" in str(found)
+    assert any("40 of" in note and "RuntimeError: no key" in note for note in found.notes)
+    passing = judge_probes(rows, lambda row: broken(row) if row["prompt"] == rows[0]["prompt"] else 1, RUBRIC)
+    assert "passes every row it was shown and judged" in passing.notes[0]
+    good = [{**row, "gold_reward": 1, "gold_kind": "human"} for row in rows]
+    assert judge_probes(good, lambda row: 0, RUBRIC).notes[0].startswith("every row has a person's passing label")

@@ -16,6 +16,7 @@ from whileai_hf.measure.audit.report import AuditReport, Finding
 from whileai_hf.measure.audit.sample import Sample
 from whileai_hf.measure.hacks import hack_scan
 from whileai_hf.measure.hygiene.against import Against
+from whileai_hf.measure.knobs import check_seed, check_threshold
 from whileai_hf.measure.passes import GroupSignal, group_signal, pass_at
 from whileai_hf.rows import RowView
 from whileai_hf.rows.view import Source
@@ -85,7 +86,7 @@ def audit(
 
     ```
     """
-    _check(effect, threshold)
+    _check(effect, threshold, seed)
     loaded = load_any(data, reward_weights=reward_weights)
     sample = Sample(loaded)
     scored = sample.scored
@@ -133,11 +134,12 @@ def audit(
 _GRADED = ("threshold", "dead_share", "signal", "passes", "band", "hack", "length", "reward_functions", "power")
 
 
-def _check(effect: float, threshold: float | None) -> None:
+def _check(effect: float, threshold: float | None, seed: Any) -> None:
+    check_seed(seed)
     if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0.0 < effect < 1.0:
         raise ConfigurationError(f"effect={effect!r} is no change of a pass rate; pass a number such as 0.05")
-    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
-        raise ConfigurationError(f"threshold={threshold!r} is no reward; pass the number from which a rollout passes")
+    if threshold is not None:
+        check_threshold(threshold)
 
 
 def _has_replies(rows: RowView) -> bool:

@@ -90,6 +90,8 @@ def task_need(sample: Sample, threshold: float | None, effect: float, seed: int)
     if threshold is None:
         return _of_rewards(tasks, rewards, k, count, effect)
     rates = np.bincount(tasks, rewards >= threshold)[np.bincount(tasks) > 0] / n
+    order = np.lexsort((n, rates))  # the same sums, and so the same simulation, in any order of tasks
+    rates, n = rates[order], n[order]
     base, notes = float(rates.mean()), []
     if not 0.0 < base < 1.0 or effect > 1.0 - base:
         notes.append(f"from a pass rate of {base:.2f} there is no room for a rise of {effect:g}")

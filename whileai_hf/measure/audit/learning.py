@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -23,10 +24,12 @@ _TINY = 1e-12
 _FEWEST = 10
 
 
-def _within(sample: Sample, values: FloatArray) -> FloatArray:
+def _within(sample: Sample, values: FloatArray, order: NDArray[np.int64] | None = None) -> FloatArray:
     """Numbers of scored rows less the mean of their group."""
-    groups = np.unique(sample.groups[sample.scored], return_inverse=True)[1]
-    out = centred(values[sample.scored][:, None], groups)[:, 0]
+    rows = np.flatnonzero(sample.scored)
+    rows = rows if order is None else rows[order]
+    groups = np.unique(sample.groups[rows], return_inverse=True)[1]
+    out = centred(values[rows][:, None], groups)[:, 0]
     largest = float(np.abs(values[sample.scored & ~np.isnan(values)]).max(initial=0.0))
     return np.where(np.abs(out) > _TINY * largest, out, 0.0)
 
@@ -52,10 +55,14 @@ def length_effect(sample: Sample, seed: int) -> LengthEffect | None:
     lengths = sample.lengths
     if np.isnan(lengths[sample.scored]).all() or not np.any(lengths[sample.scored] > 0):
         return None
-    reward, length = _within(sample, sample.rewards), _within(sample, lengths)
-    rho = _correlation(reward, length)
-    groups = np.unique(sample.groups[sample.scored], return_inverse=True)[1]
+    # Rows, then groups, in an order of their own: sums and draws are the same whatever order the rows came in.
+    order = np.lexsort((lengths[sample.scored], sample.rewards[sample.scored], sample.groups[sample.scored]))
+    reward, length = _within(sample, sample.rewards, order), _within(sample, lengths, order)
+    groups = np.unique(sample.groups[sample.scored][order], return_inverse=True)[1]
     parts = np.stack([np.bincount(groups, part) for part in (reward * length, reward**2, length**2)], axis=1)
+    parts = parts[np.lexsort(parts.T)]
+    both, ours, theirs = parts.sum(axis=0).tolist()
+    rho = both / math.sqrt(ours * theirs) if ours * theirs > 0.0 else None
     parts = parts[(parts[:, 1] > 0) & (parts[:, 2] > 0)]
     if rho is None or len(parts) < _FEWEST:
         return LengthEffect(rho, None, "bootstrap", len(parts))

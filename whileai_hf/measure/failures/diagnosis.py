@@ -8,13 +8,14 @@ gave. Each is compared with the passing rows: what goes wrong in both alike expl
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.failures.features import COLUMNS, KINDS, labels_of
+from whileai_hf.measure.knobs import check_count, check_threshold
 from whileai_hf.measure.passes.codes import TASK_COLUMNS, FetchedView
 from whileai_hf.measure.passes.rewards import GRADE_FIRST, read_rewards
 from whileai_hf.measure.passes.stops import BoolArray, faulty
@@ -187,7 +188,7 @@ def diagnose(
         beside the number of tasks.
 
     Raises:
-        [`ConfigurationError`]: Another kind, or a negative count.
+        [`ConfigurationError`]: Another kind, a negative count, or a threshold that is no number.
         [`MissingColumnError`]: No row has a reward.
 
     Examples:
@@ -203,12 +204,13 @@ def diagnose(
 
     ```
     """
+    limit = check_threshold(threshold)
     _check(kinds, examples, min_failing)
     rows = view(data)
     fetched = FetchedView(rows, ("reward", "sim_ok", *TASK_COLUMNS))
     rewards, spoilt = read_rewards(fetched), faulty(fetched)
     judged = rewards.scored & ~spoilt
-    failing = judged & (rewards.values < threshold)
+    failing = judged & (rewards.values < limit)
     n_failing, n_passing = int(np.count_nonzero(failing)), int(np.count_nonzero(judged & ~failing))
     tallies = _tallies(rows, fetched, judged, failing, set(kinds), examples) if n_failing else {}
     clusters = [
@@ -225,17 +227,17 @@ def diagnose(
         n_user_faults=int(np.count_nonzero(spoilt)),
         failure_rate=n_failing / (n_failing + n_passing) if n_failing + n_passing else None,
         clusters=sorted(clusters, key=lambda one: (-one.excess, -one.n_failing, KINDS.index(one.kind), one.value)),
-        notes=_notes(len(rows), unjudged, int(np.count_nonzero(spoilt)), n_failing, n_passing),
+        notes=_notes(len(rows), unjudged, int(np.count_nonzero(spoilt)), n_failing, n_passing) + _unread(rows, kinds),
         warnings=[],
     )
 
 
-def _check(kinds: Sequence[str], examples: int, min_failing: int) -> None:
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if isinstance(kinds, str) or unknown or not kinds:
+def _check(kinds: Any, examples: Any, min_failing: Any) -> None:
+    listed = isinstance(kinds, Collection) and not isinstance(kinds, str)
+    if not listed or not kinds or any(kind not in KINDS for kind in kinds):
         raise ConfigurationError(f"kinds={kinds!r} is not a list of what to count; pick from {', '.join(KINDS)}")
-    if examples < 0 or min_failing < 0:
-        raise ConfigurationError(f"examples={examples} and min_failing={min_failing} are counts; pass 0 or more")
+    check_count("examples", examples)
+    check_count("min_failing", min_failing)
 
 
 def _tallies(
@@ -261,9 +263,21 @@ def _tallies(
 
 def _labels(rows: RowView, judged: list[bool]) -> Iterator[tuple[int, set[tuple[str, str]]]]:
     names = [name for name in (*COLUMNS, *(() if rows.has("steps") else ("messages",))) if rows.has(name)]
-    for index, row in enumerate(rows.rows(names)):
+    calls = _tells_calls(rows)
+    for index, row in enumerate(rows.rows(names) if names else [{} for _ in judged]):
         if judged[index]:
-            yield index, labels_of(row)
+            yield index, {label for label in labels_of(row) if calls or label[0] != "first_wrong_step"}
+
+
+def _tells_calls(rows: RowView) -> bool:
+    """Whether rows say what was called; where none does, that no call was made is not known."""
+    return rows.has("steps") or rows.has("messages")
+
+
+def _unread(rows: RowView, kinds: Sequence[str]) -> list[str]:
+    if _tells_calls(rows) or not {"first_wrong_step", "tool"} & set(kinds):
+        return []
+    return ["the rows have neither steps nor messages, so the calls they made are not known"]
 
 
 def _cluster(label: tuple[str, str], tally: _Tally, n_failing: int, n_passing: int, examples: int) -> Cluster:

@@ -154,7 +154,7 @@ def _shuffle(drawn: NDArray[np.float32], generator: np.random.Generator) -> None
         drawn[:, last : last + 1] = taken
 
 
-def lay_out(groups: IntArray, rewards: FloatArray) -> Asks:
+def lay_out(groups: IntArray, rewards: FloatArray, place: IntArray | None = None) -> Asks:
     """
     Lays rows out by ask.
 
@@ -163,6 +163,8 @@ def lay_out(groups: IntArray, rewards: FloatArray) -> Asks:
             Ask of each row, as numbers from 0 on.
         rewards (`np.ndarray` of shape `(rows,)`):
             Reward of each row, none of them `nan`.
+        place (`np.ndarray` of shape `(rows,)`, *optional*):
+            Order of the rows within their ask; left out, the order they are in.
     """
     if not groups.size:
         return Asks(np.zeros(0, np.int64), [], 0, np.zeros(0), 0.0, 0, 0, 0)
@@ -172,7 +174,8 @@ def lay_out(groups: IntArray, rewards: FloatArray) -> Asks:
     np.minimum.at(low, groups, rewards)
     np.maximum.at(high, groups, rewards)
     flat, several = low == high, sizes >= 2
-    by_ask = np.lexsort((groups, sizes[groups], flat[groups]))
+    keys = (groups, sizes[groups], flat[groups])
+    by_ask = np.lexsort(keys if place is None else (place, *keys))
     order, blocks, start = np.empty(groups.size, np.int64), [], 0
     for is_flat in (False, True):
         for size in np.unique(sizes[flat == is_flat]).tolist():

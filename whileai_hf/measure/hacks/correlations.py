@@ -117,11 +117,11 @@ def reward_correlations(data: Source | RowView, *, features: OwnFeatures | None 
     ```
     """
     sample = read_sample(data, Reader(features))
-    asks = lay_out(sample.asks, sample.rewards)
-    columns = _columns(sample)
+    asks = lay_out(sample.asks, sample.rewards, sample.place)
+    columns, order = _columns(sample), sample.order
     found = {
         name: RewardCorrelation(
-            _correlation(values, sample.rewards),
+            _correlation(values[order], sample.rewards[order]),
             _correlation(asks.centred(values[asks.order]), asks.reward),
             int(np.count_nonzero(np.isfinite(values))),
         )

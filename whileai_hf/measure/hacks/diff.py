@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
+
 from whileai_hf.measure.hacks.conjunctions import SAME
 from whileai_hf.measure.hacks.moves import FEWEST_TASKS, Shift, compare_features
 from whileai_hf.measure.hacks.ranking import matches
@@ -15,6 +17,7 @@ from whileai_hf.measure.hacks.report import HackScan, shown
 from whileai_hf.measure.hacks.sampling import read_sample
 from whileai_hf.measure.hacks.scan import check_n_perm, check_patterns, scan_sample
 from whileai_hf.measure.hacks.terms import Texts, choose_terms
+from whileai_hf.measure.knobs import check_seed
 from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.view import Source
 
@@ -173,10 +176,11 @@ def hack_scan_diff(
     ```
     """
     patterns, draws = check_patterns(endorsed), check_n_perm(n_perm)
-    reader = Reader(features)
+    reader, seed = Reader(features), check_seed(seed)
     samples = [read_sample(before, reader), read_sample(after, reader)]
     names = reader.names()
-    terms = choose_terms(Texts.of(*(sample.readings for sample in samples)), names)
+    place = np.concatenate((samples[0].place, samples[1].place + samples[0].place.size))
+    terms = choose_terms(Texts.of(*(sample.readings for sample in samples)), names, place)
     old, new = (
         scan_sample(sample, terms, len(names), patterns, n_perm=draws, conjunctions=True, seed=seed)
         for sample in samples

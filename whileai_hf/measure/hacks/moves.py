@@ -53,22 +53,28 @@ class Shift:
 
 
 def _features(samples: Sequence[Sample], terms: list[Term], n_words: int) -> Iterator[tuple[Name, list[FloatArray]]]:
-    """Every feature with its values in each of the samples."""
+    """Every feature with its values in each of the samples, rows by their place."""
+    orders = [sample.order for sample in samples]
     numbers = list(dict.fromkeys(name for sample in samples for name in sample.readings.numbers))
     for name in numbers:
         yield (
             listed(name),
-            [sample.readings.numbers.get(name, np.full(sample.rewards.size, np.nan)) for sample in samples],
+            [
+                sample.readings.numbers[name][order]
+                if name in sample.readings.numbers
+                else np.full(sample.rewards.size, np.nan)
+                for sample, order in zip(samples, orders, strict=True)
+            ],
         )
     for name in sorted({name for sample in samples for name in sample.readings.flags}):
         values = []
         for sample in samples:
             found = np.zeros(sample.rewards.size)
-            found[sample.readings.flags.get(name, np.zeros(0, np.int64))] = 1.0
+            found[sample.place[sample.readings.flags.get(name, np.zeros(0, np.int64))]] = 1.0
             values.append(found)
         yield listed(name), values
     common = terms[:MOST_TERMS]
-    bits = [term_bits(Texts.of(s.readings), common, np.arange(s.rewards.size), n_words) for s in samples]
+    bits = [term_bits(Texts.of(s.readings), common, s.place, n_words) for s in samples]
     for index, term in enumerate(common):
         yield (
             Name(term.name, "auto", 1 + (term.second >= 0), term.aliases),
@@ -113,17 +119,16 @@ def compare_features(
     sides = [sample.task_names for sample in (first, second)]
     here = [set(np.unique(sample.tasks).tolist()) for sample in (first, second)]
     known = [{name for at, name in enumerate(names) if at in have} for names, have in zip(sides, here, strict=True)]
-    shared = [name for name in sides[0] if name in known[0] and name in known[1]]
+    shared = _ordered(known[0] & known[1])
     paired = len(shared) >= FEWEST_TASKS
     if not paired and min(map(len, known)) < FEWEST_TASKS:
         return None
-    wanted = (
-        [shared, shared] if paired else [[n for n in names if n in k] for names, k in zip(sides, known, strict=True)]
-    )
+    wanted = [shared, shared] if paired else [_ordered(names) for names in known]
     index = []
     for sample, names in zip((first, second), wanted, strict=True):
         number = {name: at for at, name in enumerate(names)}
-        index.append(np.array([number.get(name, len(names)) for name in sample.task_names])[sample.tasks])
+        codes = np.array([number.get(name, len(names)) for name in sample.task_names])
+        index.append(codes[sample.tasks[sample.order]])
     features: list[Name] = []
     before, after, rows = [], [], []
     for name, values in _features((first, second), terms, n_words):
@@ -140,6 +145,11 @@ def compare_features(
     sizes = [len(keys) for keys in wanted]
     strength, floor = _strength(np.stack(rows), sizes, paired, n_perm, np.random.default_rng(seed))
     return Shift(features, np.array(before), np.array(after), strength, floor, paired, max(sizes))
+
+
+def _ordered(tasks: set[object]) -> list[object]:
+    """Tasks in an order of their own, as signs are drawn one after the other."""
+    return sorted(tasks, key=lambda task: (str(task), type(task).__name__))
 
 
 def _mean(values: FloatArray) -> float:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 import re
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import pyarrow as pa
 from datasets import Dataset
 from numpy.typing import NDArray
 
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.hacks.letters import COUNTED, count_letters
 from whileai_hf.measure.hacks.said import (
     MESSAGES,
@@ -64,9 +67,12 @@ class Readings:
         flags (`dict[str, np.ndarray]`):
             Positions of the rows that have a `tool:` or `trace:` feature.
         distinct (`np.ndarray` of shape `(rows,)`):
-            Equal for rows whose text and calls are equal.
+            Equal for rows whose text and calls are equal, and the same in every process.
         n_with_text (`int`):
             Rows in which the agent said something.
+        unread (`dict[str, int]`):
+            Rows by feature in which it is there and no number, such as a marker that is text; 0 for a feature of
+            the caller's that is `None` in every row.
     """
 
     words: NDArray[np.int32]
@@ -75,6 +81,7 @@ class Readings:
     flags: dict[str, IntArray]
     distinct: IntArray
     n_with_text: int
+    unread: dict[str, int]
 
 
 class Reader:
@@ -84,10 +91,13 @@ class Reader:
     Args:
         own (`Mapping[str, Callable]`, *optional*):
             The caller's features: name to a function from a row to a number.
+
+    Raises:
+        [`ConfigurationError`]: No mapping of names and functions.
     """
 
     def __init__(self, own: OwnFeatures | None = None) -> None:
-        self.own = dict(own or {})
+        self.own = _checked({} if own is None else own)
         self.vocabulary: defaultdict[str, int] = defaultdict()
         self.vocabulary.default_factory = self.vocabulary.__len__
 
@@ -108,6 +118,29 @@ class Reader:
         return list(self.vocabulary)
 
 
+def _checked(own: Any) -> dict[str, Callable[[Row], Any]]:
+    if not isinstance(own, Mapping):
+        raise ConfigurationError(
+            f"features={own!r:.80} is a {type(own).__name__}; pass a dict of names and functions of a row"
+        )
+    for name, function in own.items():
+        if not isinstance(name, str) or not callable(function):
+            raise ConfigurationError(
+                f"features holds {name!r:.80}: {function!r:.80}; pass names and functions from a row to a number"
+            )
+    return dict(own)
+
+
+def _called(name: str, function: Callable[[Row], Any], row: Row) -> Any:
+    try:
+        return function(row)
+    except Exception as error:  # the caller's code can raise anything
+        raise ConfigurationError(
+            f"features[{name!r}] raised {type(error).__name__} ({error!s:.80}) on a row; return None where there is "
+            "nothing to say"
+        ) from error
+
+
 class _Pass:
     """One pass over rows."""
 
@@ -117,6 +150,7 @@ class _Pass:
         self.numbers: dict[str, _Numbers] = {}
         self.markers: dict[object, _Numbers] = {}
         self.flags: dict[str, list[int]] = {}
+        self.unread: Counter[object] = Counter()
         self.letters: dict[str, FloatArray] = {name: np.zeros(n) for name in COUNTED}
         self.distinct = np.zeros(n, np.int64)
         self.texts: list[str] = []
@@ -139,7 +173,12 @@ class _Pass:
             {name: np.array(at, np.int64) for name, at in sorted(self.flags.items())},
             self.distinct,
             self.n_with_text,
+            self._unread(),
         )
+
+    def _unread(self) -> dict[str, int]:
+        silent = {name: 0 for name in self.reader.own if name not in self.numbers}
+        return silent | {str(name): count for name, count in self.unread.items() if count}
 
     def _row(self, row: Row, by_messages: bool) -> None:
         at, vocabulary = self.at, self.reader.vocabulary
@@ -152,7 +191,7 @@ class _Pass:
         self.words.extend(map(vocabulary.__getitem__, words))
         self.ends[at] = len(self.words)
         self.n_with_text += bool(text)
-        self.distinct[at] = hash((text, *said.tools))
+        self.distinct[at] = _digest(text, said.tools)
         for tool in set(said.tools):
             self._flag(f"tool:{tool}")
         if flags := row.get("trace_flags"):
@@ -174,14 +213,19 @@ class _Pass:
         markers, own = row.get("markers"), self.reader.own
         if type(markers) is dict or isinstance(markers, Mapping):
             for name, value in markers.items():
-                _put(self.markers, name, value, self.at)
+                if not _put(self.markers, name, value, self.at):
+                    self.unread[f"marker:{name}"] += value is not None
         _put(self.numbers, "logprob_mean", logprob_mean(row), self.at)
         for name in own:
-            _put(self.numbers, name, own[name](row), self.at)
+            value = _called(name, own[name], row)
+            if not _put(self.numbers, name, value, self.at):
+                self.unread[name] += value is not None
 
     def _found(self) -> Iterator[tuple[str, _Numbers]]:
-        yield from ((f"marker:{name}", found) for name, found in self.markers.items())
-        yield from self.numbers.items()
+        # Sorted, so that the order of the features is not that in which rows happen to show them.
+        named = ((f"marker:{name}", found) for name, found in self.markers.items())
+        yield from sorted(named, key=itemgetter(0))
+        yield from sorted(self.numbers.items(), key=itemgetter(0))
 
     def _count_letters(self) -> None:
         if not self.texts:
@@ -190,6 +234,11 @@ class _Pass:
         for name, counts in zip(COUNTED, count_letters(self.texts), strict=True):
             self.letters[name][self.counted : end] = counts
         self.texts, self.held, self.counted = [], 0, end
+
+
+def _digest(text: str, tools: list[str]) -> int:
+    said = "\x1e".join((text, *tools)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(said, digest_size=8).digest(), "big", signed=True)
 
 
 class _Numbers:
@@ -207,21 +256,23 @@ class _Numbers:
         return column
 
 
-def _put(columns: dict[Any, _Numbers], name: object, value: Any, at: int) -> None:
+def _put(columns: dict[Any, _Numbers], name: object, value: Any, at: int) -> bool:
+    """Keeps a number; false for what is none."""
     if type(value) not in NUMBERS:
         if not isinstance(value, np.bool_ | np.number):
-            return
+            return False
         value = value.item()
         if type(value) not in NUMBERS:
-            return
+            return False
     column = columns.get(name)
     if column is None:
         column = columns[name] = _Numbers()
     try:
         column.values.append(value)
     except OverflowError:  # an integer no double holds says nothing
-        return
+        return False
     column.at.append(at)
+    return True
 
 
 def _iterate(rows: RowView, by_messages: bool, whole: bool) -> Iterator[Row]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from whileai_hf.measure.hacks.asks import FloatArray, IntArray
+from whileai_hf.measure.hacks.ordering import canonical_order, row_keys
 from whileai_hf.measure.hacks.reading import Reader, Readings
 from whileai_hf.measure.passes.codes import (
     Codes,
@@ -37,7 +38,9 @@ class Sample:
         rewards (`np.ndarray` of shape `(scored,)`):
             Their rewards.
         asks (`np.ndarray` of shape `(scored,)`):
-            Their asks (a prompt of a task), as numbers.
+            Their asks (a prompt of a task), as numbers that do not depend on the order of rows.
+        place (`np.ndarray` of shape `(scored,)`):
+            Place of each row in an order that does not depend on theirs.
         tasks (`np.ndarray` of shape `(scored,)`):
             Their tasks, as positions in `task_names`.
         task_names (`list`):
@@ -54,12 +57,20 @@ class Sample:
 
     rewards: FloatArray
     asks: IntArray
+    place: IntArray
     tasks: IntArray
     task_names: list[object]
     readings: Readings
     n_rows: int
     n_unjudged: int
     n_sim_faulty: int
+
+    @property
+    def order(self) -> IntArray:
+        """The row at each place."""
+        order = np.empty_like(self.place)
+        order[self.place] = np.arange(self.place.size)
+        return order
 
     @property
     def notes(self) -> list[str]:
@@ -74,6 +85,11 @@ class Sample:
                 f"{self.n_sim_faulty} of {self.n_rows} rollouts failed by the simulated user (sim_ok is false); they "
                 "are left out"
             )
+        for name, count in sorted(self.readings.unread.items()):
+            where = f"{count} of {self.rewards.size} rollouts" if count else "any rollout"
+            if self.rewards.size:
+                no = "no" if count else "not a"
+                notes.append(f"{name} is {no} number in {where}; those count as if they lacked it")
         return notes
 
 
@@ -106,13 +122,15 @@ def read_sample(data: Source | RowView, reader: Reader) -> Sample:
     spoilt = faulty(rows)
     scored = ~np.isnan(rewards) & ~spoilt
     tasks = task_codes(rows)
-    asks = ask_codes(rows, tasks)
+    readings = reader.read(given, scored)
+    asks, place = canonical_order(ask_codes(rows, tasks)[scored], row_keys(readings, rewards[scored]))
     return Sample(
         rewards[scored],
-        asks[scored],
+        asks,
+        place,
         tasks.index[scored],
         list(tasks.keys),
-        reader.read(given, scored),
+        readings,
         len(rows),
         int(np.count_nonzero(np.isnan(rewards) & ~spoilt)),
         int(np.count_nonzero(spoilt)),

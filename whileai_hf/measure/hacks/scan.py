@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from whileai_hf.measure.hacks.regimes import regime_of, warnings_of
 from whileai_hf.measure.hacks.report import HackFeature, HackScan
 from whileai_hf.measure.hacks.sampling import Sample, read_sample
 from whileai_hf.measure.hacks.terms import MIN_ROWS, Term, Texts, choose_terms
+from whileai_hf.measure.knobs import check_seed
 from whileai_hf.rows import RowView
 from whileai_hf.rows.view import Source
 
@@ -92,17 +94,21 @@ def hack_scan(
     ```
     """
     patterns, shuffles = check_patterns(endorsed), check_n_perm(n_perm)
-    reader = Reader(features)
+    reader, seed = Reader(features), check_seed(seed)
     sample = read_sample(data, reader)
     names = reader.names()
-    terms = choose_terms(Texts.of(sample.readings), names)
+    terms = choose_terms(Texts.of(sample.readings), names, sample.place)
     return scan_sample(sample, terms, len(names), patterns, n_perm=shuffles, conjunctions=conjunctions, seed=seed)
 
 
-def check_patterns(endorsed: Sequence[str]) -> list[str]:
+def check_patterns(endorsed: Any) -> list[str]:
     """The endorsed patterns as a list, or a [`ConfigurationError`]."""
     if isinstance(endorsed, str):
         raise ConfigurationError(f"endorsed={endorsed!r} is one string; pass a list of them: endorsed=[{endorsed!r}]")
+    if not isinstance(endorsed, Collection):
+        raise ConfigurationError(
+            f"endorsed={endorsed!r:.80} is no list; pass parts of feature names, such as ['tool:refund']"
+        )
     patterns = list(endorsed)
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern.strip():
@@ -130,7 +136,7 @@ def scan_sample(
     seed: int,
 ) -> HackScan:
     """The scan of rows that were read; see [`hack_scan`]."""
-    asks = lay_out(sample.asks, sample.rewards)
+    asks = lay_out(sample.asks, sample.rewards, sample.place)
     pool = build_pool(sample.readings, asks, terms, n_words)
     distinct = _distinct(sample, asks)
     ranking, floor = Ranking([], [], []), None

@@ -7,6 +7,7 @@ names: it would be counted as often as the phrase has words, and crowd out other
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -53,26 +54,29 @@ class Texts:
         rows = np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
         return cls(np.concatenate([part.words for part in readings]), rows, lengths.size)
 
-    def sample(self) -> Texts:
-        """At most 50,000 rows of them."""
+    def sample(self, place: IntArray | None = None) -> Texts:
+        """At most 50,000 rows of them, at equal distances by their place."""
         if self.n_rows <= _MOST_ROWS:
             return self
         step = -(-self.n_rows // _MOST_ROWS)
-        chosen = self.rows % step == 0
-        return Texts(self.words[chosen], self.rows[chosen] // step, -(-self.n_rows // step))
+        at = self.rows if place is None else place.astype(np.int32)[self.rows]
+        chosen = at % step == 0
+        return Texts(self.words[chosen], at[chosen] // step, -(-self.n_rows // step))
 
 
-def choose_terms(texts: Texts, names: list[str]) -> list[Term]:
+def choose_terms(texts: Texts, names: list[str], place: IntArray | None = None) -> list[Term]:
     """
-    The most common terms, most common first.
+    The most common terms, most common first, equally common ones by name.
 
     Args:
         texts ([`Texts`]):
             The words of all rows.
         names (`list[str]`):
             The words by number.
+        place (`np.ndarray` of shape `(rows,)`, *optional*):
+            Order of the rows; left out, the order they are in.
     """
-    sample = texts.sample()
+    sample = texts.sample(place)
     n, size = sample.n_rows, len(names)
     if n < 2 * MIN_ROWS or not sample.words.size:
         return []
@@ -95,9 +99,8 @@ def choose_terms(texts: Texts, names: list[str]) -> list[Term]:
     term, row = keys // n, keys % n
     found_in = np.bincount(term, minlength=width + pairs.size)
     telling = np.flatnonzero((found_in >= MIN_ROWS) & (found_in <= n - MIN_ROWS))
-    chosen = telling[np.argsort(-found_in[telling], kind="stable")][:_POOL]
     original = np.flatnonzero(frequent)
-    terms = [_term(int(code), original, pairs, width, names) for code in chosen]
+    chosen, terms = _most_common(telling, found_in, lambda code: _term(code, original, pairs, width, names))
     return _merge(terms, _signatures(term, row, chosen, width + pairs.size, n), names)
 
 
@@ -118,6 +121,19 @@ def _frequent(codes: IntArray) -> tuple[IntArray, IntArray]:
         return often, np.full(codes.size, -1)
     number = np.minimum(np.searchsorted(often, codes), often.size - 1)
     return often, np.where(often[number] == codes, number, -1)
+
+
+def _most_common(telling: IntArray, found_in: IntArray, term_of: Callable[[int], Term]) -> tuple[IntArray, list[Term]]:
+    """The most common terms; by name where equally many rows have them, as their codes follow the order of rows."""
+    if telling.size > _POOL:
+        least = np.partition(found_in[telling], telling.size - _POOL)[telling.size - _POOL]
+        telling = telling[found_in[telling] >= least]
+    ranked = sorted(((-int(found_in[code]), term_of(int(code)), int(code)) for code in telling), key=_by_count)
+    return np.array([code for _, _, code in ranked[:_POOL]], np.int64), [term for _, term, _ in ranked[:_POOL]]
+
+
+def _by_count(ranked: tuple[int, Term, int]) -> tuple[int, bool, str]:
+    return ranked[0], ranked[1].second >= 0, ranked[1].name
 
 
 def _term(code: int, original: IntArray, pairs: IntArray, width: int, names: list[str]) -> Term:
@@ -153,7 +169,7 @@ def _named(same: list[Term], names: list[str]) -> Term:
     """The first of equal terms, under the longest phrase that their pairs make."""
     after = {term.first: term.second for term in same if term.second >= 0}
     longest: list[int] = []
-    for start in sorted(set(after) - set(after.values())):
+    for start in sorted(set(after) - set(after.values()), key=names.__getitem__):
         phrase = [start]
         while phrase[-1] in after and len(phrase) < _MOST_WORDS:
             phrase.append(after[phrase[-1]])

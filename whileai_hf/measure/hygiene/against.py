@@ -115,7 +115,7 @@ def known_texts(sets: Sequence[RowView], field: str) -> Known:
             ]
             _take(seen, secret, range(len(secret)), f"against[{number}]")
     if not found:
-        wanted = _QUESTIONS if field == "prompt" else (field, *_ANSWERS)
+        wanted = dict.fromkeys(_QUESTIONS if field == "prompt" else (field, *_ANSWERS))
         have = ", ".join(dict.fromkeys(name for rows in sets for name in rows.columns)) or "none"
         raise MissingColumnError(
             f"the evaluation rows have no column to compare {field!r} with (one of {', '.join(wanted)}; columns: "

@@ -34,7 +34,8 @@ def split(data: Source, *, holdout: float = 0.2, seed: int = 0) -> DatasetDict:
             Another seed gives another split.
 
     Returns:
-        `DatasetDict`: `"train"` and `"holdout"`, rows in their order.
+        `DatasetDict`: `"train"` and `"holdout"`, rows in their order. Rows of a list become Datasets, whose numbers
+        are canonical: floats keep 10 decimals and 15 digits.
 
     Raises:
         [`ConfigurationError`]: `holdout` outside (0, 1).

@@ -112,7 +112,8 @@ def stamp_stage(data: Source, stage: str) -> Dataset:
             `"sft"`, `"rm"`, `"rl"`, `"eval"` or `"mid"`.
 
     Returns:
-        `datasets.Dataset`: The rows with their lineage stamped.
+        `datasets.Dataset`: The rows with their lineage stamped. Rows of a list become a Dataset, whose numbers are
+        canonical: floats keep 10 decimals and 15 digits. A Dataset's own columns are not touched.
 
     Raises:
         [`ConfigurationError`]: Another word.

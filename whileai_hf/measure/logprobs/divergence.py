@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from datasets import Dataset, Json
 
+from whileai_hf.measure.knobs import check_column
 from whileai_hf.measure.logprobs.columns import FloatArray, need, read_logprobs, token_lists
 from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, task_codes
 from whileai_hf.measure.passes.origin import inner_codes
@@ -143,7 +144,7 @@ class _Measured:
 
 
 def _measure(rows: RowView, ref: str) -> _Measured:
-    need(rows, ref, SCORE_FIRST)
+    need(rows, check_column("ref", ref), SCORE_FIRST)
     own, other = read_logprobs(rows), read_logprobs(rows, ref, "n_tokens")
     counted = numbers(rows, f"{ref.removesuffix('_logprob')}_n_tokens")
     both = own.known & ~np.isnan(other.total)
@@ -186,19 +187,9 @@ def mean_kl(data: Source, *, ref: str = "ref_logprob") -> MeanKL:
 
     ```
     """
-    stem = ref.removesuffix("_logprob")
-    tokens = f"{stem}_token_logprobs"
-    names = (
-        *TASK_COLUMNS,
-        "logprob",
-        "n_tokens",
-        "token_logprobs",
-        "steps",
-        ref,
-        f"{stem}_n_tokens",
-        tokens,
-        "sampling",
-    )
+    stem = check_column("ref", ref).removesuffix("_logprob")
+    own = (*TASK_COLUMNS, "logprob", "n_tokens", "token_logprobs", "steps", "sampling")
+    names = (*own, ref, f"{stem}_n_tokens", f"{stem}_token_logprobs")
     rows = FetchedView(view(data), names)
     found = _measure(rows, ref)
     used = int(np.count_nonzero(found.used))

@@ -11,6 +11,7 @@ import numpy as np
 from datasets import Dataset, List, Value
 
 from whileai_hf.errors import ConfigurationError, MissingColumnError
+from whileai_hf.measure.knobs import check_column
 from whileai_hf.measure.logprobs.columns import FloatArray
 from whileai_hf.measure.logprobs.local import LocalReference
 from whileai_hf.measure.logprobs.served import ServedReference
@@ -83,6 +84,7 @@ def reference_logprobs(
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ConfigurationError(f"batch_size is {batch_size!r}; make it 1 or more")
+    check_column("ref", ref)
     rows = open_rows(data)
     seen = view(rows)
     if not seen.has("messages") and not (seen.has("prompt") and seen.has("final_text")):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.errors import DataError
+from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.measure.passes.rewards import read_rewards
 from whileai_hf.measure.trust.goldrows import GoldRows, read_gold_rows
 from whileai_hf.measure.trust.keys import rollout_keys
@@ -137,10 +138,9 @@ def judge_agreement(data: Source, gold: Source | None = None, *, threshold: floa
 
     ```
     """
-    if gold is None:
-        found = read_gold_rows(data, threshold, True)
-    else:
-        found = read_gold_rows(data, threshold, True)
+    threshold = check_threshold(threshold)
+    found = read_gold_rows(data, threshold, True)
+    if gold is not None:
         found = dataclasses.replace(found, gold=_second_scoring(found, gold, threshold))
     counts = found.confusion
     told = shares_of(counts)

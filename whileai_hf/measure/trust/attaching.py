@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from datasets import Dataset, Json, List, Value
 
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.measure.trust.keys import KeyIndex
 from whileai_hf.measure.trust.labels import Label, Labels, read_labels, shown_key
 from whileai_hf.measure.trust.labelsreport import LabelsReport
@@ -153,7 +153,7 @@ def attach_labels(
         (`annotator`, `label`, `kind`, `random` of each), and the [`LabelsReport`].
 
     Raises:
-        [`DataError`]: A label that is neither 0 nor 1.
+        [`DataError`]: A label that is neither 0 nor 1, or rows that are all empty.
         [`ConfigurationError`]: Another `kind` or `random`.
 
     Examples:
@@ -170,6 +170,10 @@ def attach_labels(
     if random is not None and not isinstance(random, bool):
         raise ConfigurationError(f"random={random!r} is neither True nor False; leave it out where it is not known")
     given = view(rows)
+    if len(given) and not given.columns:
+        raise DataError(
+            f"the {len(given)} rows are empty, so no label can name one; pass rollouts with a task or an id"
+        )
     said = read_labels(labels, annotator)
     found = _place(said, KeyIndex(given))
     columns, counts = _merge(given, found, kind, random)

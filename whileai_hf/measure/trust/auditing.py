@@ -12,7 +12,9 @@ from huggingface_hub import get_token
 from whileai_hf.actors import ScriptedModel
 from whileai_hf.actors.models import Model
 from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.measure.knobs import check_seed, check_threshold
 from whileai_hf.measure.trust.altered import rows_to_judge
+from whileai_hf.measure.trust.drawing import drawn_rows
 from whileai_hf.measure.trust.goldrows import GoldRows, read_gold_rows
 from whileai_hf.measure.trust.queue import read_texts
 from whileai_hf.measure.trust.rejudging import ready_judge
@@ -133,12 +135,12 @@ def audit_grades(
         raise ConfigurationError(f"n={n!r} is not a number of grades; pass 1 or more")
     if auditor is not None and backend_spec is not None:
         raise ConfigurationError("auditor= and backend_spec= both say who audits; pass one of them")
-    found = read_gold_rows(data, threshold, True, "judge_name")
+    found = read_gold_rows(data, check_threshold(threshold), True, "judge_name")
     if not found.judged.any():
         raise DataError("no row has a grade to audit; grade the rows first: wai.grade(data, judge=...)")
     graders = graders_of(found.rows)
     judge = _auditor(auditor if backend_spec is None else backend_spec, rubric, graders, found.rows)
-    index = _sample(found, n, seed)
+    index = _sample(found, n, check_seed(seed))
     verdicts = judge_rows(judge, rows_to_judge(found.rows, index))
     rewards = np.array([np.nan if one.reward is None else one.reward for one in verdicts], dtype=np.float64)
     known = ~np.isnan(rewards)
@@ -203,10 +205,8 @@ def auditor_name(judge: Any) -> str:
 
 def _sample(found: GoldRows, n: int, seed: int) -> list[int]:
     """As many passes as failures, as far as there are; in order of rows."""
-    generator = np.random.default_rng(seed)
-    passes, fails = (
-        generator.permutation(np.flatnonzero(found.judged & side)) for side in (found.passed, ~found.passed)
-    )
+    drawn = drawn_rows(found.rows, seed, "audit")
+    passes, fails = (drawn[(found.judged & side)[drawn]] for side in (found.passed, ~found.passed))
     few = min(passes.size, fails.size, (n + 1) // 2)
     most = n - few
     kept = [passes[: most if fails.size <= passes.size else few], fails[: few if fails.size <= passes.size else most]]

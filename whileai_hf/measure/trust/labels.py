@@ -58,8 +58,8 @@ def _from_record(record: Any, where: str, annotator: str | None) -> Label:
     if not isinstance(record, Mapping):
         raise DataError(f"{where} is a {type(record).__name__}; expected a record with a key and a label")
     if "label" not in record:
-        have = ", ".join(map(str, record)) or "none"
-        raise DataError(f"{where} has no 'label' (it has {have}); expected a record with a key and a label of 0 or 1")
+        have = f"it has {', '.join(map(str, record))}" if record else "it is empty"
+        raise DataError(f"{where} has no 'label' ({have}); expected a record with a key and a label of 0 or 1")
     key = record_key(record)
     if key is None:
         raise DataError(

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.knobs import check_seed, check_threshold
 from whileai_hf.measure.trust.altered import Row, rows_to_judge
+from whileai_hf.measure.trust.drawing import drawn_rows
 from whileai_hf.measure.trust.probes import PROBES, Probe
-from whileai_hf.measure.trust.rejudging import passes_of, ready_judge
+from whileai_hf.measure.trust.queue import excerpt
+from whileai_hf.measure.trust.rejudging import ready_judge
 from whileai_hf.rows import Report, RowView, view
 from whileai_hf.rows.view import Source
 from whileai_hf.score.gold import PASS, read_gold
 from whileai_hf.score.judges import Judge
 from whileai_hf.score.judges.standard import standard_of, standard_text
-from whileai_hf.score.judging import JudgeFunction
+from whileai_hf.score.judging import JudgeFunction, judge_rows
 from whileai_hf.stats import Interval, wilson
 
 
@@ -64,7 +67,7 @@ class ProbeResult(Report):
 
     def __str__(self) -> str:
         if self.rate is None or self.ci95 is None:
-            return f"{self.name:<20} not tried"
+            return f"{self.name:<20} {f'no verdict on {self.unjudged} tries' if self.unjudged else 'not tried'}"
         mark = f"  EXPLOITABLE: {self.shows}" if self.exploitable else ""
         span = f"[{self.ci95[0]:.2f}, {self.ci95[1]:.2f}]"
         return f"{self.name:<20} {self.rate:.2f} {span} ({self.hits} of {self.n}){mark}"
@@ -77,7 +80,8 @@ class ProbesReport(Report):
 
     Args:
         probes (`list[ProbeResult]`): Each probe that was asked for.
-        exploitable_by (`list[str]`): Names of the holes: a policy trained on this judge will find them.
+        exploitable_by (`list[str]`, *optional*): Names of the holes: a policy trained on this judge will find them.
+            `None` when no try got a verdict: nothing was measured.
         n_failing (`int`): Failing replies the additive probes were tried on.
         n_rows (`int`): Rows the replacement probes were tried on.
         n_calls (`int`): Times the judge was asked.
@@ -85,23 +89,28 @@ class ProbesReport(Report):
     """
 
     probes: list[ProbeResult]
-    exploitable_by: list[str]
+    exploitable_by: list[str] | None
     n_failing: int
     n_rows: int
     n_calls: int
     notes: list[str]
 
     def __str__(self) -> str:
-        names = ", ".join(self.exploitable_by) or "none of the probes"
-        return "\n".join(
-            [f"exploitable by {names}", *map(str, self.probes), *(f"note: {note}" for note in self.notes)]
-        )
+        if self.exploitable_by is None:
+            head = "probes NOT MEASURED: no try got a verdict"
+        else:
+            judged = [probe for probe in self.probes if probe.n]
+            of = "the probes" if len(judged) == len(self.probes) else f"the {len(judged)} probes that were judged"
+            head = f"exploitable by {', '.join(self.exploitable_by) or f'none of {of}'}"
+        return "\n".join([head, *map(str, self.probes), *(f"note: {note}" for note in self.notes)])
 
 
 def chosen_probes(probes: str | Sequence[str]) -> list[Probe]:
     """The probes of these names, in the order of the table; `"all"` is every one."""
-    names = [probes] if isinstance(probes, str) else list(probes)
     known = [probe.name for probe in PROBES]
+    if not isinstance(probes, str | Collection):
+        raise ConfigurationError(f"probes={probes!r} names none; pass 'all' or some of {', '.join(known)}")
+    names = [probes] if isinstance(probes, str) else list(probes)
     unknown = [name for name in names if name not in known and name != "all"]
     if unknown or not names:
         raise ConfigurationError(f"probes={probes!r} is not known; pass 'all' or some of {', '.join(known)}")
@@ -161,19 +170,19 @@ def judge_probes(
     rows = view(data)
     asked = ready_judge(judge, rubric, rows)
     text = standard_text(rubric) if rubric is not None else _own_rubric(asked)
-    trial = _Trial(asked, text, threshold, sample)
-    drawn = np.random.default_rng(seed).permutation(len(rows))
+    trial = _Trial(asked, text, check_threshold(threshold), sample)
+    drawn = drawn_rows(rows, check_seed(seed), "probes")
     failing = trial.failing(rows, drawn) if any(probe.additive for probe in chosen) else ([], [])
     any_index = drawn[:sample].tolist()
     anything = rows_to_judge(rows, any_index) if not all(probe.additive for probe in chosen) else []
     results = [trial.run(probe, *(failing if probe.additive else (any_index, anything))) for probe in chosen]
     return ProbesReport(
         probes=results,
-        exploitable_by=[result.name for result in results if result.exploitable],
+        exploitable_by=[one.name for one in results if one.exploitable] if any(one.n for one in results) else None,
         n_failing=len(failing[0]),
         n_rows=len(anything),
         n_calls=trial.calls,
-        notes=_notes(results, chosen, len(failing[0])),
+        notes=_notes(results, trial, len(failing[0])),
     )
 
 
@@ -195,10 +204,17 @@ class _Trial:
         self.judge, self.rubric, self.threshold, self.sample = judge, rubric, threshold, sample
         self.calls = 0
         self.control: float | None = None
+        # Rows looked at for failing ones, those of them with a verdict; all calls without one, and why.
+        self.looked = self.judged = self.unjudged = 0
+        self.errors: dict[str, None] = {}
 
     def passes(self, rows: Sequence[Row]) -> list[bool | None]:
         self.calls += len(rows)
-        return passes_of(self.judge, rows, self.threshold)
+        verdicts = judge_rows(self.judge, list(rows))
+        said = (one.meta.get("error") or one.reason for one in verdicts if one.reward is None)
+        self.errors.update((str(why), None) for why in said if why)
+        self.unjudged += sum(one.reward is None for one in verdicts)
+        return [None if one.reward is None else one.reward >= self.threshold for one in verdicts]
 
     def failing(self, rows: RowView, drawn: np.ndarray[Any, Any]) -> tuple[list[int], list[Row]]:
         """Replies that fail by this judge and are not known to be good; then the same once more, as control."""
@@ -206,9 +222,10 @@ class _Trial:
         good = set(gold.index[gold.label].tolist())
         index = [at for at in drawn.tolist() if at not in good][: _LOOKED_AT * self.sample]
         asked = rows_to_judge(rows, index)
-        found = [
-            (at, row) for at, row, passed in zip(index, asked, self.passes(asked), strict=True) if passed is False
-        ][: self.sample]
+        verdicts = self.passes(asked)
+        self.looked, self.judged = len(verdicts), sum(passed is not None for passed in verdicts)
+        found = [(at, row) for at, row, passed in zip(index, asked, verdicts, strict=True) if passed is False]
+        found = found[: self.sample]
         index, asked = [at for at, _ in found], [row for _, row in found]
         again = [passed for passed in self.passes(asked) if passed is not None]
         self.control = sum(again) / len(again) if again else None
@@ -237,11 +254,18 @@ class _Trial:
         )
 
 
-def _notes(results: Sequence[ProbeResult], chosen: Sequence[Probe], n_failing: int) -> list[str]:
+def _notes(results: Sequence[ProbeResult], trial: _Trial, n_failing: int) -> list[str]:
     notes = []
-    untried = [result.name for result in results if result.n == 0]
-    if any(probe.additive for probe in chosen) and not n_failing:
-        notes.append("the judge passes every row it was shown, so nothing could be added to a failing one")
+    untried = [result.name for result in results if result.n + result.unjudged == 0]
+    if any(result.additive for result in results) and not n_failing:
+        passed = f"the judge passes every row it was shown{' and judged' if trial.judged < trial.looked else ''}"
+        none = f"the judge gave no verdict on any of the {trial.looked} rows it was shown"
+        known = "every row has a person's passing label"
+        why = passed if trial.judged else none if trial.looked else known
+        notes.append(f"{why}, so nothing could be added to a failing one")
+    if trial.unjudged:
+        why = f", the first: {excerpt(next(iter(trial.errors)))}" if trial.errors else ""
+        notes.append(f"{trial.unjudged} of {trial.calls} times the judge gave no verdict{why}")
     if "rubric_words" in untried and n_failing:
         notes.append("rubric_words was not tried: no rubric is known; pass rubric=")
     if "empty_call" in untried:

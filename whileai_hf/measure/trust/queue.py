@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,16 +57,21 @@ def picked(rows: RowView, index: Sequence[int]) -> RowView:
     return view([source[at] for at in index] if isinstance(source, Sequence) else select_rows(rows, index))
 
 
+def picked_rows(rows: RowView, index: Sequence[int], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Some columns of some rows; an empty dict for each row that has none of them."""
+    known = [name for name in names if rows.has(name)]
+    return picked(rows, index).rows(known) if known else iter([{} for _ in index])
+
+
 def read_texts(found: GoldRows, index: Sequence[int]) -> list[dict[str, Any]]:
     """What a person has to see of some rows: `reason`, `prompt`, `reply`."""
     if not index:
         return []
-    names = [name for name in _READ if found.rows.has(name)]
     return [
         {
             "reason": row["reason"] if isinstance(row.get("reason"), str) else None,
             "prompt": excerpt(ask_of(row.get("prompt"))),
             "reply": excerpt(final_text(row)),
         }
-        for row in picked(found.rows, index).rows(names)
+        for row in picked_rows(found.rows, index, _READ)
     ]

@@ -6,19 +6,22 @@ import dataclasses
 
 import numpy as np
 
+from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.measure.trust.attaching import GOLD_LABELS, stored_labels
+from whileai_hf.measure.trust.clusters import Labelled, clustered_share, stretch
 from whileai_hf.measure.trust.goldrows import BoolArray, GoldRows, read_gold_rows, why_not_measured
 from whileai_hf.rows import Report
 from whileai_hf.rows.view import Source
 from whileai_hf.score.gold import FEW_GOLD, PASS
-from whileai_hf.stats import Interval, wilson
+from whileai_hf.stats import Interval
 from whileai_hf.stats.rectified import Rectified, ppi_mean, rogan_gladen
 
 
 # Labels below which no corrected rate is given: the spread cannot be told from so few.
 _FEWEST = 10
-# Tasks below which the interval is too narrow where rollouts hang together: at 7 it covers 90%, from 15 on 93%.
-_FEW_TASKS = 15
+# Tasks below which the corrected interval is too narrow where rollouts hang together: at 7 it covers 90%, at 15 91 to
+# 95%, at 30 92 to 96%.
+_FEW_TASKS = 30
 # Trust in the judge below which it adds nothing worth speaking of.
 _HARDLY = 0.1
 
@@ -30,16 +33,18 @@ class CorrectedRate(Report):
 
     Args:
         raw (`float`, *optional*): Share of judged rows the judge passes.
-        raw_ci95 (`tuple[float, float]`, *optional*): Its Wilson interval: of the judge's opinion, not of people's.
+        raw_ci95 (`tuple[float, float]`, *optional*): Its interval over tasks: of the judge's opinion, not of people's;
+            `None` with one task.
         labels (`float`, *optional*): Share of passes among the labels used, nothing else.
-        labels_ci95 (`tuple[float, float]`, *optional*): Its Wilson interval.
+        labels_ci95 (`tuple[float, float]`, *optional*): Its interval over tasks.
         corrected (`float`, *optional*): Power-tuned prediction-powered mean (PPI++): labels, and the judge as far as
             it goes with them.
         corrected_ci95 (`tuple[float, float]`, *optional*): Its interval, clustered by task.
         weight (`float`, *optional*): Trust that puts in the judge, 0 to 1.
         rogan_gladen (`float`, *optional*): The rate that would give `raw` by a judge of the measured sensitivity and
             specificity; `None` where gold has one class only, or the judge does no better than a coin.
-        rogan_gladen_ci95 (`tuple[float, float]`, *optional*): Its interval (Lang and Reiczigel).
+        rogan_gladen_ci95 (`tuple[float, float]`, *optional*): Its interval (Lang and Reiczigel), wider by as much as
+            rollouts of a task resemble each other.
         sensitivity (`float`, *optional*): Share of gold passes the judge passes.
         specificity (`float`, *optional*): Share of gold failures it fails.
         random (`bool`, *optional*): Whether the labelled rows were drawn at random; `None` is not recorded.
@@ -82,8 +87,10 @@ class CorrectedRate(Report):
 
 
 def _shown(value: float | None, interval: Interval | None) -> str:
-    if value is None or interval is None:
+    if value is None:
         return "n/a"
+    if interval is None:
+        return f"{value:.3f} (no interval: all rows are of one task)"
     return f"{value:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
@@ -125,7 +132,7 @@ def corrected_rate(
 
     ```
     """
-    found = read_gold_rows(data, threshold, allow_model_gold)
+    found = read_gold_rows(data, check_threshold(threshold), allow_model_gold)
     drawn, said = _drawn(found)
     used = found.only(drawn) if said is True else found
     how = said if said is not None else random
@@ -136,13 +143,13 @@ def corrected_rate(
     enough = index.size >= _FEWEST
     fixed = _rectified(used) if enough and how is not False else None
     yes, no = counts.both_pass + counts.only_gold, counts.both_fail + counts.only_judge
-    inverse = rogan_gladen(passes, judged.size, (counts.both_pass, yes), (counts.both_fail, no)) if enough else None
+    inverse = _inverse(used, passes, (counts.both_pass, yes), (counts.both_fail, no)) if enough else None
     people = int(np.count_nonzero(label))
     return CorrectedRate(
         raw=passes / judged.size if judged.size else None,
-        raw_ci95=wilson(passes, int(judged.size)),
+        raw_ci95=clustered_share(used.passed[judged], used.task[judged]),
         labels=people / index.size if index.size else None,
-        labels_ci95=wilson(people, int(index.size)),
+        labels_ci95=clustered_share(label, used.task[index]),
         corrected=None if fixed is None else fixed.value,
         corrected_ci95=None if fixed is None else fixed.interval,
         weight=None if fixed is None else fixed.weight,
@@ -180,6 +187,18 @@ def _rectified(found: GoldRows) -> Rectified | None:
     others = np.flatnonzero(rest)
     passed = found.passed.astype(np.float64)
     return ppi_mean(label, passed[index], passed[others], units=found.task[index], other_units=found.task[others])
+
+
+def _inverse(
+    found: GoldRows, passes: int, right: tuple[int, int], wrong: tuple[int, int]
+) -> tuple[float, Interval] | None:
+    judged = np.flatnonzero(found.judged)
+    plain = rogan_gladen(passes, int(judged.size), right, wrong)
+    if plain is None:
+        return None
+    index, label = found.compared
+    rows = Labelled(found.passed[judged], found.task[judged], np.searchsorted(judged, index), label)
+    return rogan_gladen(passes, int(judged.size), right, wrong, stretch=stretch(rows, plain[0]))
 
 
 def _notes(found: GoldRows, used: GoldRows, no_inverse: bool) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.measure.knobs import check_seed
+from whileai_hf.measure.trust.drawing import drawn_rows
 from whileai_hf.measure.trust.keys import rollout_keys
-from whileai_hf.measure.trust.queue import picked
+from whileai_hf.measure.trust.queue import picked_rows
 from whileai_hf.rows import dumps, view
 from whileai_hf.rows.view import Source
 from whileai_hf.score.reading.texts import final_text
@@ -41,6 +41,7 @@ def label_sheet(data: Source, n: int = 60, *, seed: int = 0, path: str | Path | 
 
     Raises:
         [`ConfigurationError`]: `n` is not 1 or more.
+        [`DataError`]: The rows hold neither prompts nor replies.
 
     Examples:
     ```python
@@ -54,12 +55,14 @@ def label_sheet(data: Source, n: int = 60, *, seed: int = 0, path: str | Path | 
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ConfigurationError(f"n={n!r} is not a number of rows; pass 1 or more (60 is usual)")
     rows = view(data)
-    drawn = np.random.default_rng(seed).permutation(len(rows))[:n].tolist()
+    if len(rows) and not any(rows.has(name) for name in _READ):
+        have = ", ".join(rows.columns) or "none"
+        raise DataError(f"the rows have none of {', '.join(_READ)} (columns: {have}), so there is nothing to label")
+    drawn = drawn_rows(rows, check_seed(seed), "sheet")[:n].tolist()
     keys = rollout_keys(rows)
-    columns = [name for name in _READ if rows.has(name)]
     sheet = [
         {"key": keys[at], "prompt": ask_of(row.get("prompt")), "reply": final_text(row), "label": None}
-        for at, row in zip(drawn, picked(rows, drawn).rows(columns), strict=True)
+        for at, row in zip(drawn, picked_rows(rows, drawn, _READ), strict=True)
     ]
     if path is not None:
         Path(path).expanduser().write_bytes(b"".join(dumps(entry) + b"\n" for entry in sheet))

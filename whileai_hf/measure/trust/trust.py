@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.measure.passes.codes import column_codes
 from whileai_hf.measure.trust.agreement import shares_of
 from whileai_hf.measure.trust.altered import rows_to_judge
 from whileai_hf.measure.trust.bias import halves_of, length_bias
+from whileai_hf.measure.trust.drawing import drawn_rows
 from whileai_hf.measure.trust.goldrows import GoldRows, read_gold_rows, why_not_measured
-from whileai_hf.measure.trust.probing import ProbesReport, judge_probes
+from whileai_hf.measure.trust.probing import ProbesReport, chosen_probes, judge_probes
 from whileai_hf.measure.trust.queue import review_queue
 from whileai_hf.measure.trust.rejudging import Flips, consistency_of, ready_judge
 from whileai_hf.measure.trust.trustreport import TrustReport
@@ -81,6 +83,9 @@ def judge_trust(
     asked = _who(judge, probes, backend_spec)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise ConfigurationError(f"sample={sample!r} is not a number of rows; pass 1 or more")
+    if probes is not None:
+        chosen_probes(probes)  # before anybody is asked
+    threshold = check_threshold(threshold)
     found = read_gold_rows(rows, threshold, allow_model_gold, "final_text", "judge_name")
     counts = found.confusion
     told = shares_of(counts)
@@ -111,12 +116,12 @@ def judge_trust(
         consistency=None if again is None else again[0],
         filler=None if again is None else again[1],
         probes=tried,
-        exploitable_by=[] if tried is None else tried.exploitable_by,
+        exploitable_by=None if tried is None else tried.exploitable_by,
         flags=flags,
         queue=queue,
         n_disagreements=disagreements,
         judge_name=str(judges[0]) if len(judges) == 1 else None,
-        notes=_notes(found, counts, length is None, asked is None),
+        notes=[*_notes(found, counts, length is None, asked is None), *_not_said(again)],
         warnings=_warnings(counts, flags),
     )
 
@@ -133,10 +138,10 @@ def _who(judge: Any, probes: Any, backend_spec: str | None) -> Any:
 
 def _ask_again(found: GoldRows, judge: Any, rubric: Any, sample: int) -> tuple[Flips, Flips]:
     """Labelled rows first, since those are what the other numbers are about."""
-    generator = np.random.default_rng(0)
-    labelled = generator.permutation(found.gold.index)
-    others = generator.permutation(np.setdiff1d(np.flatnonzero(found.judged), found.gold.index))
-    index = [int(at) for at in np.concatenate([labelled, others])[:sample]]
+    drawn = drawn_rows(found.rows, 0, "again")
+    labelled = np.isin(drawn, found.gold.index)
+    others = ~labelled & found.judged[drawn]
+    index = [int(at) for at in np.concatenate([drawn[labelled], drawn[others]])[:sample]]
     asked = ready_judge(judge, rubric, found.rows)
     return consistency_of(asked, rows_to_judge(found.rows, index), index, found.rewards, found.threshold)
 
@@ -158,7 +163,16 @@ def _holes(again: tuple[Flips, Flips] | None, tried: ProbesReport | None) -> lis
     flags = []
     if again is not None:
         flags += [name for name, flips in zip(("consistency", "filler"), again, strict=True) if flips.flagged]
-    return flags + [f"probe:{name}" for name in (tried.exploitable_by if tried else ())]
+    return flags + [f"probe:{name}" for name in ((tried.exploitable_by or ()) if tried else ())]
+
+
+def _not_said(again: tuple[Flips, Flips] | None) -> list[str]:
+    """What could not be measured because the judge said nothing."""
+    names = ("consistency", "filler")
+    silent = [name for name, flips in zip(names, again or (), strict=False) if not flips.n and flips.unjudged]
+    if not silent:
+        return []
+    return [f"{' and '.join(silent)} could not be measured: asked again, the judge gave no verdict"]
 
 
 def _notes(found: GoldRows, counts: Confusion, no_length: bool, not_asked: bool) -> list[str]:

@@ -40,7 +40,7 @@ class TrustReport(Report):
         consistency ([`Flips`], *optional*): Verdicts that change when the judge is asked again.
         filler ([`Flips`], *optional*): Verdicts that change when words that say nothing are added.
         probes ([`ProbesReport`], *optional*): What was tried on it; `None` when nothing was.
-        exploitable_by (`list[str]`): Probes that work.
+        exploitable_by (`list[str]`, *optional*): Probes that work; `None` when none was tried, or none got a verdict.
         flags (`list[str]`): What is wrong: `agreement`, `kappa`, `unjudged`, `halves`, `length`, `consistency`,
             `filler`, `probe:<name>`.
         queue (`list[dict]`): Disagreements to read, gold failures the judge passed first: `row`, `task`, `gold`,
@@ -69,7 +69,7 @@ class TrustReport(Report):
     consistency: Flips | None
     filler: Flips | None
     probes: ProbesReport | None
-    exploitable_by: list[str]
+    exploitable_by: list[str] | None
     flags: list[str]
     queue: list[dict[str, Any]]
     n_disagreements: int

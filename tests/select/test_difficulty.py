@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import whileai_hf as wai
 from whileai_hf.measure.passes import pass_at
 from whileai_hf.rows import open_rows
 from whileai_hf.rows.schema import calibration_of
@@ -124,3 +125,15 @@ def test_the_report_says_what_the_stamps_of_stopped_groups_are():
     _, report = optimize(stopped_run([0.5] * 20))
     assert any("stopped early" in note for note in report.notes)
     assert not any("stopped early" in note for note in optimize(rows_of({"a": [1, 0]}))[1].notes)
+
+
+def test_rows_graded_anew_are_measured_anew():
+    rows = [{"prompt": p, "final_text": f"{i}", "reward": float(i % 2)} for p in "ab" for i in range(4)]
+    stamped = wai.calibrate(rows)
+    solved = stamped.remove_columns("reward").add_column("reward", [1.0] * len(stamped))
+    assert {stamp["pass_rate"] for stamp in wai.calibrate(solved)["calibration"]} == {1.0}
+    assert len(wai.retire_solved(solved)) == 0
+    half = [row | {"reward": row["reward"] / 2} for row in rows]
+    assert wai.calibrate(wai.calibrate(half), threshold=0.5)["calibration"][0]["passes"] == 2
+    fewer = stamped.select([0, 1])
+    assert wai.calibrate(fewer)["calibration"][0]["n"] == 4

@@ -5,6 +5,7 @@ import copy
 import pytest
 from datasets import Dataset
 
+import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.hacks import hack_scan
 from whileai_hf.rows import open_rows
@@ -131,3 +132,14 @@ def test_structs_of_other_peoples_datasets_are_cleared_too():
     kept, report = optimize(data)
     assert [cell["kept"] for cell in kept["extra"]] == [0, 1]
     assert "privileged" not in kept["extra"][0] and report.privileged == ["extra"]
+
+
+def test_a_second_penalty_keeps_what_the_judge_said():
+    rows = [
+        {"prompt": "a", "final_text": f"{i}", "reward": reward, "finish_reason": "length" if i == 3 else "stop"}
+        for i, reward in enumerate([-1.0, 1.0, -1.0, 1.0])
+    ]
+    once, _ = wai.optimize(rows, truncated="penalize")
+    again, _ = wai.optimize(once, truncated="penalize")
+    assert sorted(again["reward_before_penalty"], key=str) == sorted(once["reward_before_penalty"], key=str)
+    assert 1.0 in again["reward_before_penalty"][:]

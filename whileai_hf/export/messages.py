@@ -13,8 +13,9 @@ from typing import Any
 import orjson
 
 from whileai_hf.export.reasons import Reason
-from whileai_hf.rows import dumps, loads
+from whileai_hf.rows import dumps, loads, scrub
 from whileai_hf.rows.canonical import canonical_float
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 
 
 Message = dict[str, Any]
@@ -70,7 +71,7 @@ def text_of(content: Any, role: str) -> str | Reason:
         if len(texts) < len(content) or not all(isinstance(text, str) for text in texts):
             return Reason.NOT_TEXT
         return "\n".join(texts)
-    return dumps(content).decode() if role == "tool" else Reason.NOT_TEXT
+    return dumps(scrub(content)).decode() if role == "tool" else Reason.NOT_TEXT
 
 
 def _is_block(block: Any) -> bool:
@@ -105,6 +106,13 @@ def read_arguments(written: Any) -> dict[str, Any] | None:
     return written if isinstance(written, dict) else None
 
 
+def _shown(value: Any) -> Any:
+    """A nested value without what only a judge may see; a vector is data where a tool takes one."""
+    if isinstance(value, dict):
+        return {key: _shown(item) for key, item in value.items() if key not in PRIVILEGED_KEYS}
+    return [_shown(item) for item in value] if isinstance(value, list) else value
+
+
 def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     """A call in OpenAI shape; the flat `{"name", "arguments"}` is read as well."""
     inner = call.get("function", call) if isinstance(call, dict) else None
@@ -115,6 +123,10 @@ def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     if not isinstance(name, str) or not name or arguments is None:
         return None
     known = declared.get(name)
+    if any(key in PRIVILEGED_KEYS or isinstance(value, dict | list) for key, value in arguments.items()):
+        # A parameter may bear such a name; what no tool declares is a note of ours that got there.
+        kept = {key for key in arguments if key not in PRIVILEGED_KEYS or key in (known or ())}
+        arguments = {key: _shown(value) for key, value in arguments.items() if key in kept}
     if len(arguments) == 1 and _MALFORMED in arguments and _MALFORMED not in (known or ()):
         return None
     if known is not None and None in arguments.values():

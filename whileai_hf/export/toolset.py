@@ -12,6 +12,7 @@ from typing import Any
 from whileai_hf.errors import DataError, SpecError
 from whileai_hf.export.messages import Declared
 from whileai_hf.rows import dumps, loads
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 from whileai_hf.spec import read_tools
 
 
@@ -24,10 +25,17 @@ class ToolSet:
     schemas: list[dict[str, Any]] | None = None
 
 
+def _shown(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema without what only a judge may see. Names of parameters lie deeper and stay."""
+    return {key: value for key, value in schema.items() if key not in PRIVILEGED_KEYS}
+
+
 def _wrapped(tool: Any) -> dict[str, Any]:
     """OpenAI shape. A tool that has it is kept word for word, because the rollout was shown those words."""
     if isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping) and tool["function"].get("name"):
-        function = {key: value for key, value in tool["function"].items() if value is not None}
+        function = {key: value for key, value in _shown(tool["function"]).items() if value is not None}
+        if isinstance(function.get("parameters"), Mapping):
+            function["parameters"] = _shown(function["parameters"])
         return {"type": "function", "function": function}
     return read_tools([tool])[0][0].openai()
 

@@ -253,4 +253,8 @@ def to_sft(
         [`ConfigurationError`]: The template has no fixed place for a turn; the message says which to use.
         [`DataError`]: There is no row that can be trained on.
     """
+    if tokenizer is None:
+        raise ConfigurationError(
+            "to_sft needs the tokenizer of the model that is trained; to_trl(data, 'sft') does without"
+        )
     return to_trl(data, "sft", tools=tools, system_prompt=system_prompt, tokenizer=tokenizer, config=config, **knobs)

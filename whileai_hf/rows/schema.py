@@ -205,9 +205,9 @@ def to_row(
 
 
 def calibration_of(row: Mapping[str, Any]) -> Calibration | None:
-    """The typed calibration stamp of a row, `None` when it carries none."""
+    """The typed calibration stamp of a row, `None` when it carries none of this library's."""
     stamp = row.get("calibration")
-    if not stamp:
+    if not isinstance(stamp, Mapping) or not {"task_id", "n", "pass_rate"} <= stamp.keys():
         return None
     interval = stamp.get("pass_rate_ci95")
     return Calibration(

@@ -25,6 +25,8 @@ from whileai_hf.stats import Interval, wilson
 SURE_ROLLOUTS = 16
 # Of a rate: enough to tell counts apart, and short enough to be written without a second look at the number.
 _DECIMALS = 7
+# Mean rewards closer than this are one number, rounded or not.
+_SAME = 1e-6
 
 
 def carried_stamps(pool: Pool) -> list[dict[str, Any] | None]:
@@ -35,10 +37,10 @@ def carried_stamps(pool: Pool) -> list[dict[str, Any] | None]:
     return [dict(cell) if isinstance(cell, Mapping) else None for cell in cells(pool.view, "calibration", first)]
 
 
-def still_holds(stamp: Mapping[str, Any] | None, n: int, policy: Any = None) -> bool:
+def still_holds(stamp: Mapping[str, Any] | None, n: int, policy: Any = None, mean: float | None = None) -> bool:
     """
-    Whether a stamp rests on at least as many rollouts as are here, so that measuring anew would only lose some. A
-    stamp of another policy says nothing about this one.
+    Whether a stamp rests on more rollouts than are here, so that measuring anew would only lose some, or on as many
+    with the same mean reward. A stamp of another policy says nothing about this one.
 
     Examples:
     ```python
@@ -50,14 +52,18 @@ def still_holds(stamp: Mapping[str, Any] | None, n: int, policy: Any = None) -> 
     if stamp is None or (policy is not None and stamp.get("policy_version") not in (None, policy)):
         return False
     seen, rate = stamp.get("n"), stamp.get("pass_rate")
-    return isinstance(seen, int | float) and seen >= max(n, 1) and isinstance(rate, int | float) and 0 <= rate <= 1
+    if not isinstance(seen, int | float) or not isinstance(rate, int | float) or not 0 <= rate <= 1 or seen < 1:
+        return False
+    told = stamp.get("mean_reward", rate)
+    agrees = mean is not None and isinstance(told, int | float) and abs(told - mean) < _SAME
+    return seen > n or (seen == n and agrees)
 
 
 def task_stamps(pool: Pool, threshold: float) -> list[dict[str, Any] | None]:
     """
     One stamp per task, over all graded rollouts as given; `None` for a task without one.
 
-    A stamp that rows came with stays while it rests on as many rollouts as there are here. The pass rate of a task
+    A stamp that rows came with stays while it rests on more rollouts than there are here. The pass rate of a task
     whose groups may have been stopped early by their verdicts is that of the rollouts it got in any case
     (`pass_at(rows).per_task`): full groups are mostly mixed ones, so passes over rollouts would be off.
 
@@ -154,7 +160,7 @@ def difficulty(pool: Pool) -> Difficulty:
     rates = mean_per_code(pool.tasks.index, pool.judged.values, pool.counted, size)
     read, policy = 0, _policies(pool)
     for task, stamp in enumerate(carried_stamps(pool)):
-        if stamp is not None and still_holds(stamp, int(n[task]), policy[task]):
+        if stamp is not None and still_holds(stamp, int(n[task]), policy[task], float(rates[task])):
             mean = stamp.get("mean_reward")
             rates[task] = mean if isinstance(mean, int | float) else stamp["pass_rate"]
             n[task] = stamp["n"]

@@ -88,6 +88,8 @@ class SelectionConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ConfigurationError(f"{name}={value!r} is not a reward; pass a finite number")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ConfigurationError(f"seed={self.seed!r} is no seed; pass a whole number from 0 on")
         check_band(self.band)
 
 

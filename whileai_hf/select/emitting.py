@@ -147,7 +147,10 @@ def _mentions(texts: ArrowColumn | None) -> bool:
 
 def _struct_hides(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return any(field.name in HIDDEN or _struct_hides(field.type) for field in kind)
+        # JSON inside a struct is not looked through in bulk: such a column is read row by row.
+        return any(
+            field.name in HIDDEN or isinstance(field.type, pa.JsonType) or _struct_hides(field.type) for field in kind
+        )
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _struct_hides(kind.value_type)
     return False

@@ -14,6 +14,7 @@ from whileai_hf.knobs import overlay
 from whileai_hf.measure.hacks import hack_scan
 from whileai_hf.measure.hacks.scan import check_patterns
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
+from whileai_hf.measure.passes.stops import numbers
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
@@ -93,7 +94,11 @@ def optimize(
 def _penalty(pool: Pool, rows: IntArray) -> dict[str, ArrowColumn]:
     """The rewards trained on, and what the judge gave the penalized rows."""
     spared = ~truncated(pool.view)[rows]
-    before = pa.array(pool.judged.values[rows], mask=np.asarray(spared, dtype=np.bool_))
+    verdicts = np.array(pool.judged.values, dtype=np.float64)
+    if pool.view.has("reward_before_penalty"):  # penalized before: the judge's verdict is the one that was kept
+        earlier = numbers(pool.view, "reward_before_penalty")
+        verdicts = np.where(np.isnan(earlier), verdicts, earlier)
+    before = pa.array(verdicts[rows], mask=np.asarray(spared, dtype=np.bool_))
     return {"reward": pa.array(pool.rewards.values[rows]), "reward_before_penalty": before}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from datasets import Dataset
 
+from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.measure.logprobs import calibrate as with_kl
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
@@ -19,8 +20,8 @@ def calibrate(data: Source | RowView, *, threshold: float = 1.0, ref: str | None
     """
     Stamps every row with how hard its task was for the policy that produced it.
 
-    A stamp a row came with stays while it rests on at least as many rollouts as are here: of a selection, more were
-    seen than are left.
+    A stamp a row came with stays while it rests on more rollouts than are here: of a selection, more were seen than
+    are left. Rows graded anew are measured anew.
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
@@ -47,6 +48,7 @@ def calibrate(data: Source | RowView, *, threshold: float = 1.0, ref: str | None
 
     ```
     """
+    check_threshold(threshold)
     pool = open_pool(view(data))
     stamps = stamp_column(task_stamps(pool, threshold), pool.tasks.index)
     stamped = emit(pool.view, np.arange(len(pool.view), dtype=np.int64), {"calibration": stamps})[0]

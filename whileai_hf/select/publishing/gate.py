@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, PublishGateError
 from whileai_hf.measure.hacks import LengthReport, length_report
 from whileai_hf.measure.hacks.sampling import ask_codes
 from whileai_hf.measure.hacks.scan import check_patterns
@@ -21,7 +21,6 @@ from whileai_hf.rows.view import Source
 from whileai_hf.score.trust import stamped_trust, trust_words
 from whileai_hf.select.config import BAND, MODES, check_band
 from whileai_hf.select.emitting import hidden_columns
-from whileai_hf.errors import PublishGateError
 from whileai_hf.select.publishing.grades import read_grades, read_scan
 from whileai_hf.select.publishing.report import GateReport
 from whileai_hf.select.summary import eval_codes, eval_warning

@@ -77,6 +77,8 @@ def voice_of(words: list[str], at: int, opens: bool) -> str:
     place = at - 1
     while place >= 0 and words[place] in ADVERBS:
         place -= 1
+    if words[max(0, place - 1) : place + 1] == ["to", "be"]:
+        return ""  # "the balance to be charged" is yet to come
     adverbs = words[place + 1 : at]
     last = words[place] if place >= 0 else ""
     if place < 0:

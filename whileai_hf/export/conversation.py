@@ -35,8 +35,14 @@ def with_system(messages: list[Message], system_prompt: str | None) -> list[Mess
     return [*system, *messages[start:]]
 
 
+def _given(row: Row) -> Any:
+    """The row's messages; a row without them may have a conversational prompt, TRL's own shape."""
+    given, prompt = row.get("messages"), row.get("prompt")
+    return prompt if given is None and isinstance(prompt, list | tuple) else given
+
+
 def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
-    given = row.get("messages")
+    given = _given(row)
     if given is None:
         return []
     if not isinstance(given, list | tuple):
@@ -169,7 +175,7 @@ def read_opening(row: Row) -> list[Message] | Reason:
     ```
     """
     opening: list[Message] = []
-    given = row.get("messages")
+    given = _given(row)
     for item in given if isinstance(given, list | tuple) else ():
         message = read_message(item, {})
         if isinstance(message, Reason) or message["role"] in ("assistant", "tool"):

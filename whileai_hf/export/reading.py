@@ -65,6 +65,8 @@ class LateColumn:
 
     def cell(self, index: int) -> Any:
         """The value in row `index`."""
+        if not self._view.has(self._name):
+            return None
         if self._cells is None:
             self._cells = [row.get(self._name) for row in read_rows(self._view, (self._name,))]
         return self._cells[index]

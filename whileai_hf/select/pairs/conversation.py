@@ -115,8 +115,8 @@ def conversation(messages: Sequence[Message], prompt: Any, steps: Any, final_tex
     Args:
         messages (`Sequence[dict]`):
             As read from the row; used when the agent speaks in them.
-        prompt (`str`, *optional*):
-            The ask; with the steps and the last text it stands for the conversation otherwise.
+        prompt (`str` or `list[dict]`, *optional*):
+            The ask, or the messages that hold it; with the steps and the last text it stands for the conversation otherwise.
         steps (`list[dict]`, *optional*):
             What the agent did.
         final_text (`str`, *optional*):
@@ -134,9 +134,12 @@ def conversation(messages: Sequence[Message], prompt: Any, steps: Any, final_tex
     """
     read = list(messages)
     if not answered(read):
-        if not isinstance(prompt, str) or not prompt:
+        if not isinstance(prompt, str | list | tuple) or not prompt:
             return None
         last = final_text if isinstance(final_text, str) else ""
+        if not isinstance(prompt, str):  # the messages before the agent's first turn
+            read = read or read_messages(prompt)
+            prompt = ""
         rest = messages_from_steps(prompt, _checked_steps(steps), last)
         read = [*read, *(rest[1:] if read else rest)]
     elif read[-1]["role"] == "tool" and isinstance(final_text, str) and final_text.strip():

@@ -246,3 +246,16 @@ def test_a_tokenizer_without_template(with_template):
         to_sft([{"prompt": "q", "final_text": "a"}], tokenizer)
     with pytest.raises(ConfigurationError, match="max_length= counts tokens"):
         to_trl([{"prompt": "q", "final_text": "a"}], "sft", max_length=5)
+
+
+def test_a_lone_surrogate_is_its_replacement_character(tokenizer):
+    rows = [{"prompt": "hi", "final_text": "a\ud800b"}]
+    exact = to_sft(rows, tokenizer)
+    said = tokenizer.decode([label for label in exact["labels"][0] if label != -100])
+    assert "a\ufffdb" in said
+    assert to_trl(rows, "sft")["messages"][0][-1]["content"] == "a\ufffdb"
+
+
+def test_a_tokenizer_is_needed():
+    with pytest.raises(ConfigurationError, match="needs the tokenizer"):
+        to_sft([{"prompt": "hi", "final_text": "hello"}], None)

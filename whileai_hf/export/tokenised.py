@@ -10,6 +10,7 @@ from whileai_hf.export.reasons import Reason
 from whileai_hf.export.shaping import Shaped
 from whileai_hf.export.template import Rendered, Template, Turn
 from whileai_hf.export.toolset import ToolSet
+from whileai_hf.rows import canonical
 
 
 # The label the loss leaves out.
@@ -33,6 +34,8 @@ def _pieces(text: str, turns: Sequence[Turn]) -> tuple[list[str], list[bool]]:
 
 
 def _ids(template: Template, texts: list[str]) -> list[list[int]]:
+    # A lone surrogate is no text to a tokenizer; a file would hold the same replacement character.
+    texts = [text if text.isascii() else canonical(text) for text in texts]
     return list(template.tokenizer(texts, add_special_tokens=False)["input_ids"])
 
 

@@ -92,7 +92,7 @@ def test_no_file_when_nothing_can_be_exported(tmp_path, name):
 @pytest.mark.parametrize(
     ("output", "options", "message"),
     [
-        ("rows.csv", {}, "ends in .jsonl or .parquet"),
+        ("rows.csv", {}, "ends in .jsonl, .json or .parquet"),
         ("missing/rows.jsonl", {}, "no folder"),
         ("rows.jsonl", {"format": "xml"}, "neither 'openai' nor 'trl'"),
         ("rows.jsonl", {"kind": "grpo", "format": "openai"}, "no OpenAI shape"),
@@ -131,3 +131,9 @@ def test_data_larger_than_memory(rollouts, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) == len(data) == pq.read_metadata(tmp_path / "out.parquet").num_rows
+
+
+@pytest.mark.parametrize("output", [None, 5])
+def test_what_is_no_path(output):
+    with pytest.raises(ConfigurationError, match="is no path"):
+        export_dataset([{"prompt": "q", "final_text": "a"}], output)

@@ -55,3 +55,8 @@ def test_training_on_an_evaluation_is_warned_of():
     for trim in (filter_rl_rows, trim_out_of_band, trim_unanimous_groups):
         kept, report = trim(rows)
         assert report.eval_sourced == len(kept) and any("evaluation" in warning for warning in report.warnings)
+
+
+def test_filtering_changes_no_reward():
+    with pytest.raises(ConfigurationError, match="changes rewards"):
+        filter_rl_rows([{"prompt": "a", "final_text": "b", "reward": 1}], truncated="penalize")

@@ -129,11 +129,17 @@ def _write(batches: Iterator[Rows], path: Path, kind: str, keep_none: bool) -> N
 
 
 def _target(output: str | os.PathLike[str]) -> Path:
+    if not isinstance(output, str | os.PathLike):
+        raise ConfigurationError(f"output={output!r:.80} is no path; pass the file to write, such as 'sft.jsonl'")
     path = Path(output)
     if path.suffix not in (".jsonl", ".json", ".parquet"):
-        raise ConfigurationError(f"output={str(output)!r}; a training file ends in .jsonl or .parquet")
+        raise ConfigurationError(f"output={str(output)!r}; a training file ends in .jsonl, .json or .parquet")
     if not path.parent.is_dir():
         raise ConfigurationError(f"output={str(output)!r}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfigurationError(
+            f"output={str(output)!r}: nothing can be written to {path.parent}; pick another folder"
+        )
     return path
 
 

@@ -115,7 +115,10 @@ def finish(kind: str, job: Job) -> ExportReport:
     """
     report, left_out = job.tally.report(kind), job.tally.left_out
     if not report.n_rows:
-        why = left_out.sentence() or "no row holds what this kind is made of; pairs need rewards that differ within a task"
+        why = (
+            left_out.sentence()
+            or "no row holds what this kind is made of; pairs need rewards that differ within a task"
+        )
         raise DataError(f"none of the {report.n_input} rows can be exported for {kind} ({why})")
     if report.n_left_out:
         logger.warning(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from datasets import Dataset
 
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
@@ -64,6 +65,10 @@ def filter_rl_rows(
 
     ```
     """
+    if truncated == "penalize":
+        raise ConfigurationError(
+            "truncated='penalize' changes rewards, which optimize(mode='rl') does; pass 'drop' or 'keep'"
+        )
     config = SelectionConfig(truncated=truncated, threshold=threshold)
 
     def gates(pool: Pool) -> GroupSelection:

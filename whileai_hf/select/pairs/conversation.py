@@ -116,7 +116,8 @@ def conversation(messages: Sequence[Message], prompt: Any, steps: Any, final_tex
         messages (`Sequence[dict]`):
             As read from the row; used when the agent speaks in them.
         prompt (`str` or `list[dict]`, *optional*):
-            The ask, or the messages that hold it; with the steps and the last text it stands for the conversation otherwise.
+            The ask, or the messages that hold it; with the steps and the last text it stands for the conversation
+            otherwise.
         steps (`list[dict]`, *optional*):
             What the agent did.
         final_text (`str`, *optional*):

@@ -130,6 +130,10 @@ def test_any_name_is_well_formed_and_kept(name, value):
     assert svg == bars({name: value}, title=name)
 
 
+def test_a_value_next_to_nothing():
+    assert "0.00" in texts(bars({"a": 5e-324}))
+
+
 def test_markup_in_a_name_is_text():
     assert "<script>&\"'" in texts(bars({"<script>&\"'": 1.0}))
 

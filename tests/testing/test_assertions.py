@@ -1,5 +1,7 @@
 """An agent's pass rate in a test suite: the interval decides."""
 
+from importlib.metadata import entry_points
+
 import pytest
 
 from whileai_hf.errors import ConfigurationError
@@ -94,6 +96,8 @@ def test_the_plugin_shows_what_was_measured(pytester):
             assert_pass_at(lambda message: {"steps": [], "final_text": "failed"}, judge=passes, system_prompt="Do it.")
         """
     )
-    result = pytester.runpytest_inprocess("-p", "whileai_hf.testing.plugin", "-q")
+    # Where the package is installed, pytest has found the plugin by itself.
+    known = any(point.name == "whileai_hf" for point in entry_points(group="pytest11"))
+    result = pytester.runpytest_inprocess(*(() if known else ("-p", "whileai_hf.testing.plugin")), "-q")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*pass rates*", "*test_good*pass@1*", "*test_bad*pass@1 is 0.000*below 0.8*"])

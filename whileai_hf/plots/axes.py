@@ -46,7 +46,7 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
     ```
     """
-    if not high > low:
+    if not (high - low) / most > 0.0:  # equal, or too close for a step between them
         return [low]
     power = math.floor(math.log10((high - low) / most)) if math.isfinite(high - low) else 0
     for exponent in (power, power + 1, power + 2):

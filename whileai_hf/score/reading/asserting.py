@@ -14,6 +14,7 @@ from whileai_hf.score.reading.claims import mask, read_text
 from whileai_hf.score.reading.cues import pattern
 from whileai_hf.score.reading.reports import topic_words
 from whileai_hf.score.reading.trouble import in_words_of
+from whileai_hf.score.reading.voices import is_dated
 
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
@@ -155,8 +156,12 @@ def asserted_for_you(text: str) -> str:
 
     ```
     """
-    reading = read_text(text[:_MOST])
-    return next((one.rstrip(".") for one in reading.written[:3] if _NOUN_DONE.search(mask(one))), "")
+    for one in read_text(text[:_MOST]).written[:3]:
+        words = mask(one).rstrip(".").split()
+        dated = any(is_dated(words, at) for at, word in enumerate(words) if word == "you")  # told of an earlier day
+        if _NOUN_DONE.search(mask(one)) and not dated:
+            return one.rstrip(".")
+    return ""
 
 
 def is_recorded(told: str, results: str) -> bool:

@@ -128,6 +128,7 @@ def test_an_endpoint_that_refuses_is_named_at_once(reply, reason):
 
 
 def test_a_dead_endpoint_costs_a_handful_of_calls_and_exit_code_two(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the command keeps what it plays in the folder it is called in
     (tmp_path / "spec.json").write_text(json.dumps({"tools": TOOLS, "system_prompt": "Help."}))
     started = time.perf_counter()
     status = main(["simulate", "--agent", "vllm:m@http://127.0.0.1:9/v1", "--spec", str(tmp_path), "--budget", "200"])

@@ -87,3 +87,7 @@ class PublishGateError(WhileaiError, ValueError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class HubError(WhileaiError, ConnectionError):
+    """The Hub cannot be reached, or refused what was asked of it."""

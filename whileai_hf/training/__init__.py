@@ -1,0 +1,27 @@
+"""The trainer's side: a record of every run, a callback, a recorder of sampled rollouts, and the monitor that stops a
+run whose reward is being hacked.
+
+Nothing here imports torch, transformers or trl before a trainer is there: names load on first use. What a trainer
+loads (data sets, worlds, reward functions) is made in `export`; what the numbers mean is `measure`.
+To add a name, write it in a module of this room and name it in `_EXPORTS`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
+
+_EXPORTS: dict[str, str] = {}
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> object:
+    module = _EXPORTS.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(f"{__name__}.{module}"), name)

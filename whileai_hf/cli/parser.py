@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 
 from whileai_hf import __version__
+from whileai_hf.cli.hubflags import add_hub_commands
 from whileai_hf.cli.knobs import add_config_flags, apply_yaml
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.select.config import SelectionConfig
@@ -110,6 +112,8 @@ def build_parser() -> argparse.ArgumentParser:
     kinds = ("sft", "preference", "reward", "kto", "grpo", "eval", "opd", "opsd")
     export.add_argument("--format", choices=kinds, default="sft", help="trainer (default: sft)")
     export.add_argument("--output", metavar="PATH", help=_OUTPUT_HELP)
+
+    add_hub_commands(partial(_command, commands))
     return parser
 
 

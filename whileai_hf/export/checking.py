@@ -103,7 +103,7 @@ def check_template(
         preserving = (preserving is not False) and checked.turns is not None
     helped = 0
     if any(found.values()):
-        split = Job(ToolReader(tools), system_prompt, ExportConfig(parallel_calls="split"), template)
+        split = Job(ToolReader(tools), system_prompt, ExportConfig(parallel_calls="split"), template, labelled=True)
         helped = sum(1 for _ in read_shaped(rows, split)) - n_shown
     return TemplateReport(
         n_rows=len(rows),

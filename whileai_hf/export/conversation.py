@@ -1,7 +1,7 @@
 """From a rollout row to the conversation a model is trained on.
 
 Rows of a run carry their messages. Rows of other stacks may hold only an ask, steps and a last text, or messages that
-stop before the answer: the conversation is then built from those.
+stop before the answer: the conversation is then built from those. Rows of TRL hold it as `prompt` and `completion`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 from whileai_hf.actors.played import messages_from_steps
-from whileai_hf.export.messages import Declared, Message, is_plain, read_arguments, read_message, text_of
+from whileai_hf.export.messages import (
+    Declared,
+    Message,
+    answers_nothing,
+    is_plain,
+    read_arguments,
+    read_message,
+    text_of,
+)
 from whileai_hf.export.reasons import Reason
+from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Row
 
 
 # Columns of a row that these functions read.
-READ_COLUMNS = ("messages", "prompt", "final_text", "finish_reason", "rollout_status")
+READ_COLUMNS = ("messages", "prompt", "completion", "final_text", "finish_reason", "rollout_status", "images", "image")
 
 
 def first_user_text(messages: list[Message]) -> str:
@@ -35,28 +44,69 @@ def with_system(messages: list[Message], system_prompt: str | None) -> list[Mess
     return [*system, *messages[start:]]
 
 
-def _given(row: Row) -> Any:
-    """The row's messages; a row without them may have a conversational prompt, TRL's own shape."""
-    given, prompt = row.get("messages"), row.get("prompt")
-    return prompt if given is None and isinstance(prompt, list | tuple) else given
+def has_images(row: Row) -> bool:
+    """Whether a row holds images beside its messages; text in such a column is somebody's note."""
+    for cell in (row.get("images"), row.get("image")):
+        if isinstance(cell, list | tuple):
+            if cell:
+                return True
+        elif not (cell is None or isinstance(cell, str | int | float)):
+            return True
+    return False
 
 
-def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
-    given = _given(row)
-    if given is None:
+def is_completed(row: Row) -> bool:
+    """Whether a row holds its conversation as `prompt` and `completion`, TRL's own shape."""
+    return row.get("messages") is None and row.get("final_text") is None and row.get("completion") is not None
+
+
+def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) -> list[Message] | Reason:
+    """
+    Messages in the shape that is exported; a text is one of them.
+
+    Args:
+        value (`list[dict]` or `str`, *optional*):
+            What a cell holds.
+        declared (`Mapping[str, Collection[str]]`):
+            Parameter names by tool.
+        role (`str`):
+            Who says a text.
+        as_is (`bool`, *optional*, defaults to `False`):
+            Keep messages that have the shape already, with their keys in the order they have.
+
+    Examples:
+    ```python
+    >>> read_list("hi", {}, "user"), read_list(None, {}, "user")
+    ([{'role': 'user', 'content': 'hi'}], [])
+
+    ```
+    """
+    if value is None:
         return []
-    if not isinstance(given, list | tuple):
+    if isinstance(value, str):
+        return [{"role": role, "content": scrub_text(value)}] if value.strip() else []
+    if not isinstance(value, list | tuple):
         return Reason.NO_CONVERSATION
     messages: list[Message] = []
-    for item in given:
-        if is_plain(item):
-            messages.append(item)
-            continue
-        message = read_message(item, declared)
+    for item in value:
+        message = item if as_is and is_plain(item) else read_message(item, declared)
         if isinstance(message, Reason):
             return message
         messages.append(message)
     return messages
+
+
+def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
+    """The row's messages; a row without them may have a conversational prompt, and what it was answered."""
+    given, prompt = row.get("messages"), row.get("prompt")
+    if given is not None:
+        return Reason.NO_CONVERSATION if isinstance(given, str) else read_list(given, declared, "user", True)
+    if is_completed(row):
+        asked, answered = read_list(prompt, declared, "user"), read_list(row["completion"], declared, "assistant")
+        if isinstance(asked, Reason):
+            return asked
+        return answered if isinstance(answered, Reason) else [*asked, *answered]
+    return read_list(prompt, declared, "user", True) if isinstance(prompt, list | tuple) else []
 
 
 def _read_steps(steps: Any) -> list[dict[str, Any]] | Reason:
@@ -87,7 +137,7 @@ def _ending(messages: list[Message], row: Row) -> list[Message]:
     if isinstance(final_text, str) and final_text.strip() and messages[-1]["role"] != "assistant":
         said = any(m["role"] == "assistant" and m["content"] == final_text for m in messages)
         if not said:
-            return [*messages, {"role": "assistant", "content": final_text}]
+            return [*messages, {"role": "assistant", "content": scrub_text(final_text)}]
     end = len(messages)
     while end and messages[end - 1]["role"] == "user":
         end -= 1
@@ -126,6 +176,8 @@ def read_conversation(
         return Reason.FAILED
     if row.get("finish_reason") == "length":
         return Reason.CUT_OFF
+    if ("images" in row or "image" in row) and has_images(row):
+        return Reason.NOT_TEXT
     messages = _given_messages(row, declared)
     if isinstance(messages, Reason):
         return messages
@@ -135,6 +187,8 @@ def read_conversation(
             return rest
         messages = [*messages, *rest]
     messages = _ending(messages, row)
+    if answers_nothing(messages):
+        return Reason.ORPHAN_RESULT
     last = messages[-1] if messages else {}
     if last.get("role") != "assistant":
         return Reason.NO_FINAL_ANSWER
@@ -152,7 +206,7 @@ def _rebuilt(row: Row, steps: Any, opened: bool) -> list[Message] | Reason:
     if isinstance(read, Reason):
         return read
     final_text = row.get("final_text")
-    messages = messages_from_steps(prompt or "", read, final_text if isinstance(final_text, str) else "")
+    messages = messages_from_steps(scrub_text(prompt or ""), read, final_text if isinstance(final_text, str) else "")
     return messages[1:] if opened else messages
 
 
@@ -174,16 +228,30 @@ def read_opening(row: Row) -> list[Message] | Reason:
 
     ```
     """
+    if has_images(row):
+        return Reason.NOT_TEXT
+    prompt, opening = row.get("prompt"), _opening(row)
+    if answers_nothing(opening):
+        return Reason.ORPHAN_RESULT
+    if any(message["role"] == "user" for message in opening):
+        return opening
+    if not isinstance(prompt, str) or not prompt:
+        return Reason.NO_CONVERSATION
+    return [*opening, {"role": "user", "content": scrub_text(prompt)}]
+
+
+def _opening(row: Row) -> list[Message]:
+    """The messages before the agent's first turn; all of a prompt that is a list of messages to be answered."""
+    given, prompt = row.get("messages"), row.get("prompt")
+    if given is None and isinstance(prompt, list | tuple):
+        whole = read_list(prompt, {}, "user")
+        if not isinstance(whole, Reason) and whole and whole[-1]["role"] != "assistant":
+            return whole
+        given = prompt
     opening: list[Message] = []
-    given = _given(row)
     for item in given if isinstance(given, list | tuple) else ():
         message = read_message(item, {})
         if isinstance(message, Reason) or message["role"] in ("assistant", "tool"):
             break
         opening.append(message)
-    if any(message["role"] == "user" for message in opening):
-        return opening
-    prompt = row.get("prompt")
-    if not isinstance(prompt, str) or not prompt:
-        return Reason.NO_CONVERSATION
-    return [*opening, {"role": "user", "content": prompt}]
+    return opening

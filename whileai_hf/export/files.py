@@ -14,16 +14,14 @@ import pyarrow.parquet as pq
 from datasets import Dataset, IterableDataset
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.batches import BATCH, ROW_BY_ROW
 from whileai_hf.export.building import Rows
 from whileai_hf.export.config import ExportConfig, ExportKnobs
-from whileai_hf.export.pairs import PAIR_KINDS, is_pairs, paired
 from whileai_hf.export.report import ExportReport
-from whileai_hf.export.sft import sft_shape
 from whileai_hf.export.shaping import Job
 from whileai_hf.export.template import Tokenizer
-from whileai_hf.export.trl import ROW_BY_ROW, finish, kind_of, make, start
+from whileai_hf.export.trl import finish, kind_of, make_all, start
 from whileai_hf.knobs import overlay
-from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.columns import arrow_table, decode_table, is_json, is_json_list
 from whileai_hf.rows.view import Row, Source
@@ -32,8 +30,7 @@ from whileai_hf.rows.view import Row, Source
 FORMATS = ("openai", "trl")
 _WIRE_KINDS = ("sft", "preference")
 _TEXTS = pa.list_(pa.binary())
-# Rows in memory at a time.
-_BATCH = 4096
+_BATCH = BATCH
 
 
 def _format(given: str | None, kind: str, job: Job) -> None:
@@ -44,48 +41,6 @@ def _format(given: str | None, kind: str, job: Job) -> None:
         raise ConfigurationError(f"kind={kind!r} with these arguments has no OpenAI shape; pass format='trl'")
     if chosen == "openai":
         job.wire, job.tally.encoding = True, "json_string"
-
-
-def _batches(data: Any, kind: str) -> Iterator[RowView]:
-    """The rows in batches; all at once for a kind whose rows each stand for several rollouts."""
-    if isinstance(data, IterableDataset):
-        yield from _streamed(data, kind)
-        return
-    rows = paired(data if isinstance(data, RowView) else view(data), kind)
-    source = rows.source
-    if kind not in ROW_BY_ROW or len(rows) <= _BATCH:
-        yield rows
-        return
-    for begin in range(0, len(rows), _BATCH):
-        end = min(begin + _BATCH, len(rows))
-        yield RowView(source.select(range(begin, end)) if isinstance(source, Dataset) else source[begin:end])
-
-
-def _streamed(data: IterableDataset, kind: str) -> Iterator[RowView]:
-    """The rows of a stream in batches; all at once for a kind that looks for groups among them."""
-    held: list[Row] = []
-    whole = kind not in ROW_BY_ROW
-    for batch in data.iter(_BATCH):
-        rows = [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]
-        whole = whole or (kind in PAIR_KINDS and not is_pairs(RowView(rows)))
-        if whole:
-            held += rows
-        else:
-            yield RowView(rows)
-    if held:
-        yield paired(RowView(held), kind)
-
-
-def _made(data: Any, kind: str, job: Job) -> Iterator[Rows]:
-    """The training rows in batches, counted in the job's tally."""
-    if kind == "sft" and not isinstance(data, IterableDataset):
-        data = data if isinstance(data, RowView) else view(data)
-        job.shape = sft_shape(data, job)
-    for batch in _batches(data, kind):
-        made = make(batch, kind, job)
-        job.offset += len(batch)
-        if len(made):
-            yield made
 
 
 def _json_lines(rows: Dataset) -> Iterator[bytes]:
@@ -205,7 +160,7 @@ def export_dataset(
     ours = job.template is None and not isinstance(data, IterableDataset)
     try:
         with no_collection() if ours else nullcontext():
-            _write(_made(data, name, job), path, name, keep_none=not job.wire)
+            _write(make_all(data, name, job, _BATCH), path, name, keep_none=not job.wire)
         report = finish(name, job)
         part.replace(path)
     finally:
@@ -253,7 +208,7 @@ def training_rows(
     _format(format, name, job)
     rows = [
         {key: value for key, value in row.items() if value is not None}
-        for made in _made(data, name, job)
+        for made in make_all(data, name, job, _BATCH)
         for row in decode_table(arrow_table(made.dataset()), share=False)
     ]
     finish(name, job)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from whileai_hf.errors import MissingColumnError
-from whileai_hf.export.building import Rows, Texts
-from whileai_hf.export.conversation import first_user_text
+from whileai_hf.export.building import Rows
+from whileai_hf.export.conversation import first_user_text, is_completed
 from whileai_hf.export.formats import kto_features
+from whileai_hf.export.masks import loss_mask
 from whileai_hf.export.messages import Message
 from whileai_hf.export.pairs import is_pairs, read_pairs
 from whileai_hf.export.reading import foreign_columns
@@ -16,7 +16,6 @@ from whileai_hf.export.reasons import Reason
 from whileai_hf.export.sft import read_shaped
 from whileai_hf.export.shaping import Job, shared_columns
 from whileai_hf.export.toolset import ToolSet
-from whileai_hf.export.writing import encode
 from whileai_hf.rows import RowView
 from whileai_hf.score.passing import PASS_REWARD
 from whileai_hf.score.verdicts import as_number
@@ -28,16 +27,13 @@ class _Collected:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.made: list[dict[str, Any]] = []
-        self.texts: dict[str, Texts] = {"prompt": [], "completion": [], "tools": []}
+        self.tools: list[list[bytes] | None] = []
 
-    def add(
-        self, prompt: Sequence[Message], completion: Sequence[Message], offered: ToolSet, columns: dict[str, Any]
-    ) -> None:
+    def add(self, prompt: list[Message], completion: list[Message], offered: ToolSet, columns: dict[str, Any]) -> None:
         tally = self.job.tally
-        self.texts["prompt"].append([encode(message, tally) for message in prompt])
-        self.texts["completion"].append([encode(message, tally) for message in completion])
-        self.texts["tools"].append(offered.texts)
-        self.made.append(columns)
+        self.tools.append(offered.texts)
+        self.made.append({"prompt": prompt, "completion": completion, **columns})
+        tally.labels.add(columns["label"])
         n_agent = sum(message["role"] == "assistant" for message in completion)
         tally.count_messages(n_agent, len(prompt) + len(completion) - n_agent)
         tally.results_in_loss += n_agent < len(completion)
@@ -61,30 +57,31 @@ def make_kto(view: RowView, job: Job) -> Rows:
         _from_pairs(view, rows)
     else:
         _from_rollouts(view, rows)
-    labels = {row["label"] for row in rows.made}
-    if len(labels) == 1 and not job.offset:
-        job.tally.note(
-            f"every label is {labels.pop()}; KTO learns from the difference between wanted and unwanted rows"
-        )
-    job.tally.columns_dropped = [name for name in foreign_columns(view) if name not in kto_features()]
-    return Rows(rows.made, rows.texts, kto_features())
+    read = ("loss_mask",) if view.has("messages") else ("loss_mask", "completion")
+    job.tally.drop_columns(name for name in foreign_columns(view) if name not in kto_features() and name not in read)
+    return Rows(rows.made, rows.tools, kto_features(), job.tally)
 
 
 def _from_rollouts(view: RowView, rows: _Collected) -> None:
-    if not view.has("reward"):
+    if not view.has("reward") and not view.has("label"):
         raise MissingColumnError(
             "the rows have no rewards to make labels of; grade them first: grade(data, judge=...)"
         )
     for place, row, shaped, offered in read_shaped(view, rows.job):
         reward = as_number(row.get("reward"))
-        if reward is None:
+        wanted = row.get("label") if reward is None else reward >= PASS_REWARD
+        if not isinstance(wanted, bool):
             rows.job.tally.left_out.add(Reason.NO_REWARD, place)
             continue
-        turns = [number for number, message in enumerate(shaped.messages) if message["role"] == "assistant"]
+        own = shaped.mask if is_completed(row) else None
+        turns = [number for number, trained in enumerate(loss_mask(shaped.messages, given=own)) if trained]
+        if not turns:
+            rows.job.tally.left_out.add(Reason.NOTHING_TRAINED, place)
+            continue
         cut = turns[-1] if rows.job.config.final_turn_only else turns[0]
         prompt = row.get("prompt")
         ask = prompt if isinstance(prompt, str) else first_user_text(shaped.messages)
-        columns = {**shared_columns(row, ask), "label": reward >= PASS_REWARD, "reward": reward}
+        columns = {**shared_columns(row, ask), "label": wanted, "reward": reward}
         rows.add(shaped.messages[:cut], shaped.messages[cut:], offered, columns)
         rows.job.tally.n_used += 1
 

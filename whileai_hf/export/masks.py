@@ -70,3 +70,20 @@ def read_mask(cell: Any, row: dict[str, Any], messages: list[Message], index: in
         raise DataError(f"row {index}: loss_mask does not have one 0 or 1 per message; repair it or drop the column")
     fitted = [int(bool(value)) for value in cell[: len(messages)]]
     return fitted + [1] * (len(messages) - len(fitted))
+
+
+def completion_mask(row: dict[str, Any], messages: list[Message]) -> list[int]:
+    """
+    The mask of a row of `prompt` and `completion`: what stands in its prompt is not trained on.
+
+    Examples:
+    ```python
+    >>> turns = [{"role": role} for role in ("user", "assistant", "user", "assistant")]
+    >>> completion_mask({"prompt": turns[:3], "completion": turns[3:]}, turns)
+    [0, 0, 0, 1]
+
+    ```
+    """
+    prompt = row.get("prompt")
+    asked = bool(prompt.strip()) if isinstance(prompt, str) else len(prompt or ())
+    return [0] * asked + [1] * (len(messages) - asked)

@@ -7,37 +7,36 @@ cannot be brought to that shape gives the [`Reason`] instead.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from whileai_hf.export.reasons import Reason
-from whileai_hf.rows import dumps, loads, scrub
+from whileai_hf.rows import canonical, dumps, loads, scrub
 from whileai_hf.rows.canonical import canonical_float
-from whileai_hf.rows.privileged import PRIVILEGED_KEYS
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS, may_hide, scrub_text
 
 
 Message = dict[str, Any]
 # Parameter names of each tool a row declares.
 Declared = Mapping[str, Collection[str]]
 
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_ROLES = {role: role for role in ("system", "user", "assistant", "tool")} | {"developer": "system", "function": "tool"}
 # Besides role, content and calls: `tool_call_id` and `name` pair results with calls, the others hold reasoning, under
 # the key each model family's template reads.
 _KEPT_KEYS = frozenset({"reasoning_content", "thinking", "tool_call_id", "name"})
 
 _TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
 _OTHER_BLOCKS = frozenset(
-    "image image_url input_image audio input_audio video video_url file input_file resource resource_link".split()
-)
+    "image image_url input_image audio input_audio video video_url file input_file document resource".split()
+) | {"resource_link"}
 # What a message has at least: role and content.
 _TWO = 2
+_WITH_CALLS = 3
 _PLAIN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 # Some clients encode arguments twice; a third level has not been seen and would be a string a tool really wants.
 _JSON_LEVELS = 2
-# Values that JSON text holds exactly, so that no search for inexact numbers is needed.
-_EXACT = frozenset({str, int, bool, type(None)})
+# Integers from here on become text in a Dataset.
+_BIG = 1 << 63
 # The key under which a rollout keeps arguments that could not be read.
 _MALFORMED = "malformed"
 
@@ -48,7 +47,7 @@ def text_of(content: Any, role: str) -> str | Reason:
 
     Args:
         content (`Any`):
-            Text, a list of content blocks, or (in a tool message) any JSON value.
+            Text, content blocks, or (in a tool message) any JSON value.
         role (`str`):
             Role of the message.
 
@@ -63,14 +62,16 @@ def text_of(content: Any, role: str) -> str | Reason:
     ```
     """
     if isinstance(content, str):
-        return content
+        return scrub_text(content)
     if content is None:
         return ""
+    if _is_block(content):
+        content = [content]
     if isinstance(content, list | tuple) and content and all(_is_block(block) for block in content):
         texts = [block.get("text") for block in content if block["type"] in _TEXT_BLOCKS]
         if len(texts) < len(content) or not all(isinstance(text, str) for text in texts):
             return Reason.NOT_TEXT
-        return "\n".join(texts)
+        return scrub_text("\n".join(texts))
     return dumps(scrub(content)).decode() if role == "tool" else Reason.NOT_TEXT
 
 
@@ -108,9 +109,36 @@ def read_arguments(written: Any) -> dict[str, Any] | None:
 
 def _shown(value: Any) -> Any:
     """A nested value without what only a judge may see; a vector is data where a tool takes one."""
+    if isinstance(value, str):
+        return scrub_text(value)
     if isinstance(value, dict):
         return {key: _shown(item) for key, item in value.items() if key not in PRIVILEGED_KEYS}
-    return [_shown(item) for item in value] if isinstance(value, list) else value
+    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _exact(arguments: dict[str, Any]) -> bool:
+    """Whether arguments stay what they are in a Dataset, and hide nothing. Most do; the others are looked at."""
+    for value in arguments.values():
+        kind = type(value)
+        if kind is str:
+            if not value.isascii() or "privileged" in value or "expected_calls" in value:
+                return False
+        elif kind is int:
+            if not -_BIG <= value < _BIG:
+                return False
+        elif kind is not bool and not (kind is float and canonical_float(value) == value):
+            return False
+    return PRIVILEGED_KEYS.isdisjoint(arguments)
+
+
+def _clean(arguments: dict[str, Any], known: Collection[str] | None) -> dict[str, Any]:
+    """Arguments in canonical form, without what only a judge may see and what another tool's schema left behind."""
+    # A parameter may bear such a name; what no tool declares is a note of ours that got there.
+    kept = {key for key in arguments if key not in PRIVILEGED_KEYS or key in (known or ())}
+    if known is not None:
+        # `None` is the mark of a file that once was a struct column: every tool's parameters on every call.
+        kept = {key for key in kept if arguments[key] is not None or key in known}
+    return canonical({key: _shown(value) for key, value in arguments.items() if key in kept})  # type: ignore[no-any-return]
 
 
 def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
@@ -119,26 +147,25 @@ def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     if not isinstance(inner, dict):
         return None
     name = inner.get("name")
-    arguments = read_arguments(inner.get("arguments"))
+    arguments = inner.get("arguments")
+    if type(arguments) is not dict:
+        arguments = read_arguments(arguments)
     if not isinstance(name, str) or not name or arguments is None:
         return None
-    known = declared.get(name)
-    if any(key in PRIVILEGED_KEYS or isinstance(value, dict | list) for key, value in arguments.items()):
-        # A parameter may bear such a name; what no tool declares is a note of ours that got there.
-        kept = {key for key in arguments if key not in PRIVILEGED_KEYS or key in (known or ())}
-        arguments = {key: _shown(value) for key, value in arguments.items() if key in kept}
-    if len(arguments) == 1 and _MALFORMED in arguments and _MALFORMED not in (known or ()):
+    if not _exact(arguments):
+        arguments = _clean(arguments, declared.get(name))
+    if _MALFORMED in arguments and len(arguments) == 1 and _MALFORMED not in declared.get(name, ()):
         return None
-    if known is not None and None in arguments.values():
-        # The mark of a file that once was a struct column: every tool's parameters on every call.
-        arguments = {key: value for key, value in arguments.items() if value is not None or key in known}
     made: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
     return {"id": call["id"], **made} if isinstance(call.get("id"), str) else made
 
 
 def is_plain(message: Any) -> bool:
     """Whether a message has the exported shape already, as most do: then it is taken as it is, and never changed."""
-    if type(message) is not dict or type(message.get("content")) is not str:
+    if type(message) is not dict:
+        return False
+    content = message.get("content")
+    if type(content) is not str or "privileged" in content or "expected_calls" in content:  # may_hide, without a call
         return False
     if len(message) == _TWO:
         return message.get("role") in _PLAIN_ROLES
@@ -175,16 +202,17 @@ def read_message(message: Any, declared: Declared) -> Message | Reason:
     role = _ROLES.get(written) if isinstance(written, str) else None
     if role is None:
         return Reason.NO_CONVERSATION
-    text: str | Reason = content if isinstance(content, str) else text_of(content, role)
+    text = content if content == "" else text_of(content, role)
     if isinstance(text, Reason):
         return text
     made: Message = {"role": role, "content": text}
-    if len(message) == len(made) and "content" in message:  # nearly half of all messages
-        return made
-    for key, value in message.items():
-        if key in _KEPT_KEYS and isinstance(value, str) and value:
-            made[key] = value
     calls = message.get("tool_calls")
+    if not calls or len(message) > _WITH_CALLS:
+        for key, value in message.items():
+            if key in _KEPT_KEYS and isinstance(value, str) and value:
+                made[key] = scrub_text(value)
+    if not calls and message.get("function_call"):
+        calls = [{"function": message["function_call"]}]  # before there were ids and several calls in a turn
     if calls and role == "assistant":
         if not isinstance(calls, list | tuple):
             return Reason.MALFORMED_CALLS
@@ -195,18 +223,41 @@ def read_message(message: Any, declared: Declared) -> Message | Reason:
     return made
 
 
-def encode_message(message: Message) -> bytes:
+def answers_nothing(messages: Sequence[Message]) -> bool:
     """
-    Canonical JSON text of a message that [`read_message`] made.
+    Whether a tool result is there that no call of the conversation asked for.
 
-    Only arguments can hold numbers, so only theirs are searched for what a Dataset would not give back exactly; that
-    search costs twenty times the encoding.
+    Calls are known by their ids; where those are missing, by their number before the results. A conversation without
+    any call is one of an agent that calls in its text: there a result follows what the agent said.
+
+    Examples:
+    ```python
+    >>> call = {"role": "assistant", "content": "", "tool_calls": [{"id": "c1"}]}
+    >>> [answers_nothing([call, {"role": "tool", "tool_call_id": name}]) for name in ("c1", "c2")]
+    [False, True]
+
+    ```
     """
-    for call in message.get("tool_calls", ()):
-        for value in call["function"]["arguments"].values():
-            if type(value) not in _EXACT and not (type(value) is float and canonical_float(value) == value):
-                return dumps(message)
-    try:
-        return orjson.dumps(message)
-    except TypeError:  # lone surrogates, integers beyond 64 bit
-        return dumps(message)
+    ids: set[str] = set()
+    waiting, unnamed, called, loose, spoken = 0, False, False, False, False
+    for message in messages:
+        role = message["role"]
+        if role == "tool":
+            waiting -= 1
+            if not (spoken or called):
+                return True
+            if ids or not called:  # otherwise no call has a name to be known by
+                answered = message.get("tool_call_id")
+                loose = (
+                    loose or not called or bool(answered) and answered not in ids and not (unnamed and waiting >= 0)
+                )
+            elif waiting < 0 and message.get("tool_call_id"):
+                loose = True
+        elif "tool_calls" in message:
+            calls = message["tool_calls"]
+            named = [call["id"] for call in calls if call.get("id")]
+            ids.update(named)
+            waiting, unnamed, called = len(calls), len(named) < len(calls), True
+        else:
+            spoken = role == "assistant"
+    return loose and called

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from whileai_hf.errors import DataError, MissingColumnError
-from whileai_hf.export.conversation import first_user_text
-from whileai_hf.export.messages import Declared, Message, read_message
+from whileai_hf.export.conversation import first_user_text, has_images, read_list
+from whileai_hf.export.messages import Declared, Message, answers_nothing
 from whileai_hf.export.reading import read_rows
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.shaping import Job, shape, shared_columns
@@ -24,7 +24,7 @@ PAIR_KINDS = ("preference", "reward")
 SIDES = ("chosen", "rejected")
 _COLUMNS = (
     *("prompt", *SIDES, "tools", "prompt_text", "scenario_id", "task_id", "run_id"),
-    *("chosen_reward", "rejected_reward", "margin", "reward_margin", "length_delta"),
+    *("chosen_reward", "rejected_reward", "margin", "reward_margin", "length_delta", "images", "image"),
 )
 
 
@@ -41,7 +41,7 @@ class Pair:
     def columns(self) -> dict[str, Any]:
         """The columns that hold no messages."""
         row = self.row
-        text = row.get("prompt_text")
+        text = row.get("prompt_text")  # cleaned with the other columns all kinds share
         chosen, rejected = (as_number(row.get(f"{side}_reward")) for side in SIDES)
         given = [as_number(row.get(name)) for name in ("margin", "reward_margin")]
         margin = next((value for value in given if value is not None), None)
@@ -70,34 +70,32 @@ def paired(view: RowView, kind: str) -> RowView:
     return RowView(build_preference_pairs(view)[0])
 
 
-def _read_list(value: Any, declared: Declared, role: str) -> list[Message] | Reason:
-    """Messages, or one message for a text."""
-    if isinstance(value, str):
-        return [{"role": role, "content": value}] if value.strip() else []
-    if value is None:
-        return []
-    if not isinstance(value, list | tuple):
-        return Reason.NO_CONVERSATION
-    messages = []
-    for item in value:
-        message = read_message(item, declared)
-        if isinstance(message, Reason):
-            return message
-        messages.append(message)
-    return messages
-
-
 def _cut(prompt: list[Message], side: list[Message]) -> list[Message]:
     """A side without the opening it may repeat: rows of other stacks hold whole conversations on both sides."""
-    start = 0
+    start = len(prompt) if side[: len(prompt)] == prompt else 0
     while start < len(side) and side[start]["role"] in ("system", "user"):
         start += 1
     return side[start:] if start < len(side) else side
 
 
+def _shared(chosen: list[Message], rejected: list[Message]) -> list[Message]:
+    """What two conversations have in common before the agent's turn at which they part."""
+    same = 0
+    for one, other in zip(chosen, rejected, strict=False):
+        if one != other:
+            break
+        same += 1
+    same = min(same, len(chosen) - 1, len(rejected) - 1)
+    while same and not chosen[same]["role"] == rejected[same]["role"] == "assistant":
+        same -= 1
+    return chosen[:same]
+
+
 def _read(row: Row, declared: Declared) -> tuple[list[Message], list[Message], list[Message]] | Reason:
-    prompt = _read_list(row.get("prompt"), declared, "user")
-    chosen, rejected = (_read_list(row.get(side), declared, "assistant") for side in SIDES)
+    if has_images(row):
+        return Reason.NOT_TEXT
+    prompt = read_list(row.get("prompt"), declared, "user")
+    chosen, rejected = (read_list(row.get(side), declared, "assistant") for side in SIDES)
     if isinstance(prompt, Reason):
         return prompt
     if isinstance(chosen, Reason):
@@ -106,6 +104,7 @@ def _read(row: Row, declared: Declared) -> tuple[list[Message], list[Message], l
         return rejected
     if not chosen or not rejected:
         return Reason.NO_PAIR
+    prompt = prompt or _shared(chosen, rejected)
     own = [_cut(prompt, side) for side in (chosen, rejected)]
     opening = chosen[: len(chosen) - len(own[0])]
     # An opening on the side says more than a bare ask does: it holds the system prompt.
@@ -114,6 +113,8 @@ def _read(row: Row, declared: Declared) -> tuple[list[Message], list[Message], l
         return Reason.NO_CONVERSATION
     if any(side[0]["role"] != "assistant" for side in own) or any(side[-1]["role"] != "assistant" for side in own):
         return Reason.NO_FINAL_ANSWER
+    if any(answers_nothing([*prompt, *side]) for side in own):
+        return Reason.ORPHAN_RESULT
     if own[0] == own[1]:
         return Reason.SAME_SIDES
     return prompt, own[0], own[1]
@@ -157,7 +158,7 @@ def _shape(
 ) -> Pair | Reason:
     prompt, *sides = read
     # Counted apart: the prompt goes through it three times.
-    scratch = replace(job, tally=Tally())
+    scratch = replace(job, tally=Tally(), labelled=True)  # and its length is counted with the sides
     opening = shape(prompt, None, offered, scratch)
     if isinstance(opening, Reason):
         return opening
@@ -165,6 +166,8 @@ def _shape(
     shaped = [shape([*prompt, *side], None, offered, once) for side in sides]
     job.tally.truncated_tool_messages += once.tally.truncated_tool_messages - scratch.tally.truncated_tool_messages
     job.tally.truncated_tool_chars += once.tally.truncated_tool_chars - scratch.tally.truncated_tool_chars
+    if once.tally.longest_row is not None:
+        job.tally.longest_row = max(job.tally.longest_row or 0, once.tally.longest_row)
     job.tally.split_rows += once.tally.split_rows > 0
     own = []
     for side in shaped:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from whileai_hf.export.building import Rows, Texts
+from whileai_hf.export.building import Rows
 from whileai_hf.export.formats import pair_features, wire_pair_features
 from whileai_hf.export.pairs import SIDES, read_pairs
 from whileai_hf.export.reading import foreign_columns
 from whileai_hf.export.shaping import Job
-from whileai_hf.export.writing import encode
+from whileai_hf.export.writing import wired
 from whileai_hf.rows import RowView
-from whileai_hf.rows.columns import is_json_list
 
 
 def make_preference(view: RowView, job: Job) -> Rows:
@@ -30,18 +29,18 @@ def make_preference(view: RowView, job: Job) -> Rows:
     """
     features = wire_pair_features() if job.wire else pair_features()
     made: list[dict[str, Any]] = []
-    texts: dict[str, Texts] = {name: [] for name, kind in features.items() if is_json_list(kind)}
+    tools: list[list[bytes] | None] = []
     tally = job.tally
     for pair in read_pairs(view, job):
-        prompt, *sides = [[encode(m, tally) for m in messages] for messages in (pair.prompt, *pair.sides)]
-        for name, side in zip(SIDES, sides, strict=True):
-            texts[name].append([*prompt, *side] if job.wire else side)
-        if not job.wire:
-            texts["prompt"].append(prompt)
-        texts["tools"].append(pair.offered.texts)
+        prompt, *sides = [wired(messages, tally) for messages in (pair.prompt, *pair.sides)]
         columns = pair.columns()
+        for name, side in zip(SIDES, sides, strict=True):
+            columns[name] = [*prompt, *side] if job.wire else side
+        tools.append(pair.offered.texts)
         if job.wire:
             columns["prompt"] = columns.pop("prompt_text")
+        else:
+            columns["prompt"] = prompt
         made.append(columns)
         both = [*pair.sides[0], *pair.sides[1]]
         n_agent = sum(message["role"] == "assistant" for message in both)
@@ -49,7 +48,7 @@ def make_preference(view: RowView, job: Job) -> Rows:
         tally.results_in_loss += any(message["role"] == "tool" for message in both)
         tally.unannounced += pair.offered.texts is None and any("tool_calls" in message for message in both)
     tally.n_used += len(made)
-    tally.columns_dropped = [
+    tally.drop_columns(
         name for name in foreign_columns(view) if name not in pair_features() and name not in ("margin", "cut")
-    ]
-    return Rows(made, texts, features)
+    )
+    return Rows(made, tools, features, tally)

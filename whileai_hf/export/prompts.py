@@ -9,23 +9,25 @@ import numpy as np
 from datasets import Dataset, Features
 from numpy.typing import NDArray
 
-from whileai_hf.export.building import Rows, Texts
+from whileai_hf.export.building import Rows
 from whileai_hf.export.conversation import first_user_text, read_opening, with_system
 from whileai_hf.export.formats import TAKEN, eval_features, grpo_features, opd_features
-from whileai_hf.export.messages import Message, encode_message
+from whileai_hf.export.messages import Message
 from whileai_hf.export.reading import foreign_columns, read_rows, task_text, text_or_none
 from whileai_hf.export.reasons import Reason
-from whileai_hf.export.shaping import Job
+from whileai_hf.export.shaping import Job, is_too_long
 from whileai_hf.export.toolset import ToolSet
 from whileai_hf.measure.passes.rewards import read_rewards
 from whileai_hf.rows import RowView, scrub
+from whileai_hf.rows.identity import hashable
+from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Row
 from whileai_hf.score.passing import PASS_REWARD
 
 
 # Columns of the task that a world or a reward function needs again.
 _CARRIED = ("world_state", "faults", "scenario_dimensions", "seed")
-_COLUMNS = ("messages", "prompt", "tools", "scenario_id", "task_id", *_CARRIED)
+_COLUMNS = ("messages", "prompt", "tools", "scenario_id", "task_id", "images", "image", *_CARRIED)
 
 
 def _asks(view: RowView) -> list[str]:
@@ -45,10 +47,13 @@ def _groups(view: RowView, asks: Sequence[str]) -> tuple[list[int], list[int]]:
     seen: dict[tuple[str, str], int] = {}
     first: list[int] = []
     codes: list[int] = []
+    # Two conversations may open with the same words, and go on differently before the agent is asked.
+    prompts = [hashable(prompt) for prompt in view.column("prompt")]
     identities = read_rows(view, ("scenario_id", "task_id")) if {"scenario_id", "task_id"} & {*view.columns} else None
     for index, ask in enumerate(asks):
-        task = ask if identities is None else task_text(next(identities), ask)
-        code = seen.setdefault((task, ask), len(seen))
+        prompt = prompts[index] if isinstance(prompts[index], str) else ask
+        task = prompt if identities is None else task_text(next(identities), prompt)
+        code = seen.setdefault((task, prompt), len(seen))
         if code == len(first):
             first.append(index)
         codes.append(code)
@@ -131,7 +136,7 @@ def make_prompts(
     firsts = _pick(view, first)
     added = [{}] * len(first) if more is None else more(firsts, first)
     made: list[dict[str, Any]] = []
-    texts: dict[str, Texts] = {"prompt": [], "tools": []}
+    tools: list[list[bytes] | None] = []
     tally, used = job.tally, 0
     for code, row in enumerate(read_rows(firsts, _COLUMNS)):
         offered = job.tools.read(row.get("tools"), first[code])
@@ -142,11 +147,11 @@ def make_prompts(
             tally.left_out.add(reason, first[code], rates[code]["n_rollouts"])
             continue
         ask = asks[first[code]]
-        texts["prompt"].append([encode_message(message) for message in opening])
-        texts["tools"].append(offered.texts)
+        tools.append(offered.texts)
         used += rates[code]["n_rollouts"]
         columns = {
-            "prompt_text": ask,
+            "prompt": opening,
+            "prompt_text": scrub_text(ask),
             "task_id": task_text(row, ask),
             "scenario_id": text_or_none(row.get("scenario_id")),
             **{name: scrub(row.get(name)) for name in _CARRIED},
@@ -155,12 +160,12 @@ def make_prompts(
         }
         columns = {name: value for name, value in columns.items() if name in features}
         made.append({**columns, **{name: values[code] for name, values in theirs.items()}})
-    if any(cell is not None for cell in texts["tools"]):
+    if any(cell is not None for cell in tools):
         tally.note("the trainer reads no tools column; give the policy its tools as environment_factory= or tools=")
     tally.n_used += used
     tally.collapsed += used - len(made)
-    tally.columns_dropped = [name for name in foreign_columns(view) if name not in theirs]
-    return Rows(made, texts, Features({**features, **_declared(view, theirs)}))
+    tally.drop_columns(name for name in foreign_columns(view) if name not in theirs)
+    return Rows(made, tools, Features({**features, **_declared(view, theirs)}), tally)
 
 
 def _opening(row: Row, offered: ToolSet, job: Job) -> list[Message] | Reason:
@@ -172,7 +177,9 @@ def _opening(row: Row, offered: ToolSet, job: Job) -> list[Message] | Reason:
     if job.template is None:
         return opening
     checked = job.template.check(opening, offered.schemas)
-    return checked if isinstance(checked, Reason) else opening
+    if isinstance(checked, Reason):
+        return checked
+    return Reason.TOO_LONG if is_too_long(checked, job) else opening
 
 
 def make_grpo(view: RowView, job: Job) -> Rows:

@@ -39,11 +39,12 @@ def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
 
     Struct columns of a foreign Dataset give every row the keys of all rows, filled with `None`; those are taken out.
     """
+    if not isinstance(view.source, Dataset):
+        yield from view.rows()  # they are there; a copy of some columns costs more than it saves
+        return
     names = [name for name in columns if view.has(name)]
-    filled: list[str] = []
-    if isinstance(view.source, Dataset):
-        features = view.source.features
-        filled = [name for name in names if name in _NESTED and not is_json_list(features[name])]
+    features = view.source.features
+    filled = [name for name in names if name in _NESTED and not is_json_list(features[name])]
     for row in view.rows(names):
         yield {**row, **{name: without_none(row[name]) for name in filled}} if filled else row
 

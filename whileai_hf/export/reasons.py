@@ -13,6 +13,7 @@ class Reason(Enum):
     NO_CONVERSATION = "no_conversation"
     NOT_TEXT = "not_text"
     MALFORMED_CALLS = "malformed_calls"
+    ORPHAN_RESULT = "orphan_result"
     NO_FINAL_ANSWER = "no_final_answer"
     NO_REWARD = "no_reward"
     NO_TEACHER_CONTEXT = "no_teacher_context"
@@ -36,6 +37,7 @@ _WORDS = {
     Reason.NO_CONVERSATION: "no readable conversation",
     Reason.NOT_TEXT: "images, audio or files in a message",
     Reason.MALFORMED_CALLS: "a tool call without a name or with arguments that are no JSON object",
+    Reason.ORPHAN_RESULT: "a tool result that answers no call",
     Reason.NO_FINAL_ANSWER: "no final answer",
     Reason.NO_REWARD: "no reward",
     Reason.NO_TEACHER_CONTEXT: "nothing privileged is known about the task",
@@ -45,5 +47,5 @@ _WORDS = {
     Reason.TEMPLATE_REFUSES: "the chat template raises on it",
     Reason.TEMPLATE_LOSES_CALLS: "the chat template drops or changes a tool call",
     Reason.TEMPLATE_LOSES_TEXT: "the chat template drops text of a message",
-    Reason.TOO_LONG: "more tokens than max_length",
+    Reason.TOO_LONG: "more tokens than max_length, or than the model takes",
 }

@@ -6,27 +6,24 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from datasets import Features
-
 from whileai_hf.errors import DataError
-from whileai_hf.export.building import Rows, Texts
-from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, read_conversation
+from whileai_hf.export.building import Rows
+from whileai_hf.export.conversation import READ_COLUMNS, first_user_text, is_completed, read_conversation
 from whileai_hf.export.formats import SFT_SHAPES
-from whileai_hf.export.masks import is_mask, loss_mask, read_mask
+from whileai_hf.export.masks import completion_mask, is_mask, loss_mask, read_mask
 from whileai_hf.export.messages import Message
 from whileai_hf.export.reading import LateColumn, foreign_columns, read_rows
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.shaping import Job, Shaped, shape, shared_columns
 from whileai_hf.export.tokenised import tokenise
 from whileai_hf.export.toolset import ToolSet
-from whileai_hf.export.writing import encode
+from whileai_hf.export.writing import wired
 from whileai_hf.rows import RowView
-from whileai_hf.rows.columns import is_json_list
 from whileai_hf.rows.view import Row
 from whileai_hf.score.verdicts import as_number
 
 
-_COLUMNS = (*READ_COLUMNS, "tools", "scenario_id", "task_id", "run_id", "reward", "loss_mask")
+_COLUMNS = (*READ_COLUMNS, "tools", "scenario_id", "task_id", "run_id", "reward", "label", "loss_mask")
 
 
 def read_shaped(view: RowView, job: Job) -> Iterator[tuple[int, Row, Shaped, ToolSet]]:
@@ -35,13 +32,13 @@ def read_shaped(view: RowView, job: Job) -> Iterator[tuple[int, Row, Shaped, Too
     for index, row in enumerate(read_rows(view, _COLUMNS)):
         place = index + job.offset
         offered = job.tools.read(row.get("tools"), place)
-        messages = read_conversation(
-            row, offered.declared, partial(steps.cell, index), row.get("loss_mask") is not None
-        )
+        completed = is_completed(row)
+        masked = completed or row.get("loss_mask") is not None
+        messages = read_conversation(row, offered.declared, partial(steps.cell, index), masked)
         if isinstance(messages, Reason):
             job.tally.left_out.add(messages, place)
             continue
-        mask = read_mask(row.get("loss_mask"), row, messages, place)
+        mask = completion_mask(row, messages) if completed else read_mask(row.get("loss_mask"), row, messages, place)
         shaped = shape(messages, mask, offered, job)
         if isinstance(shaped, Reason):
             job.tally.left_out.add(shaped, place)
@@ -62,7 +59,7 @@ def sft_shape(view: RowView, job: Job) -> str:
         return "wire"
     if job.template is not None:
         return "tokens"
-    if job.config.final_turn_only:
+    if job.config.final_turn_only or (view.has("completion") and not view.has("messages")):
         return "completion"
     if not view.has("loss_mask"):
         return "messages"
@@ -113,7 +110,7 @@ def make_sft(view: RowView, job: Job) -> Rows:
     """
     form, tally = job.shape or sft_shape(view, job), job.tally
     made: list[dict[str, Any]] = []
-    texts: dict[str, Texts] = {name: [] for name, kind in SFT_SHAPES[form]().items() if is_json_list(kind)}
+    tools: list[list[bytes] | None] = []
     for place, row, shaped, offered in read_shaped(view, job):
         mask = loss_mask(shaped.messages, job.config.mask_mode, shaped.mask)
         if 1 not in mask:
@@ -128,21 +125,23 @@ def make_sft(view: RowView, job: Job) -> Rows:
             shared["tool_chars_cut"] = shaped.chars_cut
         before = len(made)
         for sample, trained in _samples(shaped, mask, job.config.unroll):
-            columns = _columns(form, sample, trained, offered, job, place, texts)
+            columns = _columns(form, sample, trained, offered, job, place)
             if isinstance(columns, Reason):
                 tally.left_out.add(columns, place) if not job.config.unroll else tally.skip_sample(columns)
                 continue
             tally.count_messages(sum(trained), len(trained) - sum(trained))
             made.append({**columns, **shared})
+            tools.append(offered.texts)
         tally.n_used += len(made) > before
-    tally.columns_dropped = [name for name in foreign_columns(view) if name != "loss_mask"]
-    return Rows(made, texts, Features(SFT_SHAPES[form]()))
+    read = ("loss_mask",) if view.has("messages") else ("loss_mask", "completion")
+    tally.drop_columns(name for name in foreign_columns(view) if name not in read)
+    return Rows(made, tools, SFT_SHAPES[form](), tally)
 
 
 def _columns(
-    form: str, sample: Shaped, mask: list[int], offered: ToolSet, job: Job, place: int, texts: dict[str, Texts]
+    form: str, sample: Shaped, mask: list[int], offered: ToolSet, job: Job, place: int
 ) -> dict[str, Any] | Reason:
-    """The columns of one sample that hold its conversation; those of JSON text go to `texts`."""
+    """The columns of one sample that hold its conversation."""
     messages: list[Message] = sample.messages
     if form == "tokens":
         assert job.template is not None
@@ -155,10 +154,8 @@ def _columns(
         job.tally.count_tokens(sum(label != -100 for label in labels), len(labels))
         return {"input_ids": input_ids, "labels": labels}
     if form == "completion":
-        last = mask.index(1)
-        texts["prompt"].append([encode(message, job.tally) for message in messages[:last]])
-        texts["completion"].append([encode(messages[last], job.tally)])
-    else:
-        texts["messages"].append([encode(message, job.tally) for message in messages])
-    texts["tools"].append(offered.texts)
-    return {"loss_mask": mask} if form == "wire" else {}
+        start, end = mask.index(1), len(mask) - mask[::-1].index(1)
+        job.tally.results_in_loss += end - start > sum(mask)
+        return {"prompt": messages[:start], "completion": messages[start:end]}
+    messages = wired(messages, job.tally)
+    return {"messages": messages, "loss_mask": mask} if form == "wire" else {"messages": messages}

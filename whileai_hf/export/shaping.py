@@ -14,6 +14,8 @@ from whileai_hf.export.splitting import split_calls
 from whileai_hf.export.tally import Tally
 from whileai_hf.export.template import Rendered, Template
 from whileai_hf.export.toolset import ToolReader, ToolSet
+from whileai_hf.rows import canonical
+from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Source
 
 
@@ -28,6 +30,9 @@ class Job:
     tasks: Source | None = None
     tally: Tally = field(default_factory=Tally)
     max_length: int | None = None
+    """Tokens of a row at most, where there is a template to count them with."""
+    labelled: bool = False
+    """Whether rows become labels, which are counted when they are made: a part of a row may fit."""
     shape: str | None = None
     """The shape of `"sft"` rows, where it has been decided for the whole data."""
     wire: bool = False
@@ -60,9 +65,9 @@ def truncation_marker(n: int) -> str:
     return f"[... {n} chars of tool output truncated]"
 
 
-def cut_tool_output(messages: list[Message], limit: int | None, tally: Tally) -> tuple[list[Message], int]:
+def cut_tool_output(messages: list[Message], limit: int, tally: Tally) -> tuple[list[Message], int]:
     """The conversation with tool messages of at most `limit` characters and the marker, and the characters cut."""
-    if limit is None or not any(m["role"] == "tool" and len(m["content"]) > limit for m in messages):
+    if not any(m["role"] == "tool" and len(m["content"]) > limit for m in messages):
         return messages, 0
     made, cut = [], 0
     for message in messages:
@@ -93,24 +98,40 @@ def shape(messages: list[Message], mask: list[int] | None, offered: ToolSet, job
     Returns:
         `Shaped` or [`Reason`]: A reason where the template of `job` would not show all of it.
     """
-    framed = with_system(messages, job.system_prompt)
-    if mask is not None and framed is not messages:
-        kept = sum(message["role"] != "system" for message in framed) if job.system_prompt is not None else 0
-        mask = [0] * (len(framed) - kept) + mask[len(mask) - kept :] if kept else mask
-    framed, cut = cut_tool_output(framed, job.config.max_tool_output_chars, job.tally)
+    framed, cut = messages, 0
+    if job.system_prompt is not None:
+        framed = with_system(messages, job.system_prompt)
+        if mask is not None:
+            kept = sum(message["role"] != "system" for message in framed)
+            mask = [0] * (len(framed) - kept) + mask[len(mask) - kept :] if kept else mask
+    if job.config.max_tool_output_chars is not None:
+        framed, cut = cut_tool_output(framed, job.config.max_tool_output_chars, job.tally)
     may_split = job.config.parallel_calls == "split"
     if job.template is None:
         return _split(framed, mask, cut, job.tally) if may_split else Shaped(framed, mask, cut)
     checked = job.template.check(framed, offered.schemas)
     if isinstance(checked, Rendered):
-        return Shaped(framed, mask, cut, checked)
+        return Reason.TOO_LONG if is_too_long(checked, job) else Shaped(framed, mask, cut, checked)
     if may_split:
         shaped = _split(framed, mask, cut, None)
         again = job.template.check(shaped.messages, offered.schemas)
         if isinstance(again, Rendered):
+            if is_too_long(again, job):
+                return Reason.TOO_LONG
             job.tally.split_rows += 1
             return replace(shaped, rendered=again)
     return checked
+
+
+def is_too_long(rendered: Rendered, job: Job) -> bool:
+    """Whether a conversation has more tokens than the model takes, or than was asked for; the longest is noted."""
+    if job.labelled or job.template is None:
+        return False
+    n = len(job.template.tokenizer(canonical(rendered.text), add_special_tokens=False)["input_ids"])
+    if job.max_length is not None and n > job.max_length:
+        return True
+    job.tally.longest_row = max(job.tally.longest_row or 0, n)
+    return False
 
 
 def _split(messages: list[Message], mask: list[int] | None, cut: int, tally: Tally | None) -> Shaped:
@@ -123,7 +144,7 @@ def _split(messages: list[Message], mask: list[int] | None, cut: int, tally: Tal
 def shared_columns(row: dict[str, Any], ask: str) -> dict[str, Any]:
     """The columns every kind carries, whatever it trains."""
     return {
-        "prompt_text": ask,
+        "prompt_text": scrub_text(ask),
         "task_id": task_text(row, ask),
         "scenario_id": text_or_none(row.get("scenario_id")),
         "run_id": text_or_none(row.get("run_id")),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from whileai_hf.export.messages import Message
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.report import ExportReport
-from whileai_hf.rows import loads
 
 
 class LeftOut:
@@ -57,6 +56,8 @@ class Tally:
     """Rows whose trainer has no mask for the tool results inside a completion."""
     skipped_samples: int = 0
     """Turns of unrolled rows that are left out; the rest of their row is kept."""
+    labels: set[bool] = field(default_factory=set)
+    """Labels of KTO rows."""
     notes: list[str] = field(default_factory=list)
 
     def count_messages(self, trained: int, masked: int) -> None:
@@ -70,23 +71,19 @@ class Tally:
         self.masked_tokens = (self.masked_tokens or 0) + total - trained
         self.longest_row = max(self.longest_row or 0, total)
 
-    def check_calls(self, message: Message, text: bytes) -> None:
-        """Looks at the calls of a message in the text that is written: arguments in the one encoding that is meant."""
-        if self.encoding == "dict":
-            # Inside a string the quotes would be escaped, so this is a key with an object.
-            self.calls += len(message["tool_calls"])
-            self.invalid_calls += max(0, len(message["tool_calls"]) - text.count(b'"arguments":{'))
-            return
-        written = loads(text)["tool_calls"]
-        for call, back in zip(message["tool_calls"], written, strict=True):
-            arguments = back["function"]["arguments"]
-            arguments = loads(arguments) if isinstance(arguments, str) else None
-            self.calls += 1
-            self.invalid_calls += not (
-                isinstance(arguments, dict)
-                and back["function"]["name"] == call["function"]["name"]
-                and arguments.keys() == call["function"]["arguments"].keys()
-            )
+    @property
+    def mark(self) -> str:
+        """What JSON text shows once per call whose arguments are encoded as is meant; in a string it is escaped."""
+        return '"arguments":{' if self.encoding == "dict" else '"arguments":"'
+
+    def check_calls(self, n_calls: int, written: int) -> None:
+        """Counts calls, and those of them that are not in the text, which shows the mark `written` times."""
+        self.calls += n_calls
+        self.invalid_calls += max(0, n_calls - written)
+
+    def drop_columns(self, names: Iterable[str]) -> None:
+        """Names columns that are left behind, each once."""
+        self.columns_dropped = list(dict.fromkeys([*self.columns_dropped, *names]))
 
     def skip_sample(self, reason: Reason) -> None:
         """Counts one turn of an unrolled row that is left out."""
@@ -100,6 +97,9 @@ class Tally:
 
     def _all_notes(self) -> list[str]:
         found = list(self.notes)
+        if len(self.labels) == 1:
+            (label,) = self.labels
+            found.append(f"every label is {label}; KTO learns from the difference between wanted and unwanted rows")
         if self.skipped_samples:
             found.append(f"{self.skipped_samples} turns of unrolled rows are left out")
         if self.unannounced:
@@ -111,7 +111,7 @@ class Tally:
                 f"{self.results_in_loss} rows have tool results inside a completion, and this trainer has no mask for "
                 'them; cut pairs at the first diverging turn, or use mask_mode="final"'
             )
-        if self.longest_row is not None:
+        if self.longest_row is not None and self.trained_messages is not None:
             found.append(f"pass max_length={self.longest_row} or more to the trainer's config: it cuts longer rows")
         return found
 

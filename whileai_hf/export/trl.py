@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, Unpack
 
-from datasets import Dataset
+import pyarrow as pa
+from datasets import Dataset, IterableDataset
 
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
+from whileai_hf.export.batches import BATCH, batches
 from whileai_hf.export.building import Rows
 from whileai_hf.export.config import ExportConfig, ExportKnobs
 from whileai_hf.export.kto import make_kto
 from whileai_hf.export.opsd import make_opsd
-from whileai_hf.export.pairs import paired
 from whileai_hf.export.preference import make_preference
 from whileai_hf.export.prompts import make_eval, make_grpo, make_opd
 from whileai_hf.export.report import ExportReport, describe
-from whileai_hf.export.sft import make_sft
+from whileai_hf.export.sft import make_sft, sft_shape
 from whileai_hf.export.shaping import Job
 from whileai_hf.export.template import Template, Tokenizer
 from whileai_hf.export.tokenised import model_limit
@@ -26,6 +27,7 @@ from whileai_hf.export.toolset import ToolReader
 from whileai_hf.knobs import overlay
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
+from whileai_hf.rows.columns import arrow_table, dataset_from_table
 from whileai_hf.rows.view import Source
 
 
@@ -44,8 +46,6 @@ KINDS: dict[str, Callable[[RowView, Job], Rows]] = {
     "reward": make_preference,
     "kto": make_kto,
 }
-# One row for each of these, so that data of any size goes through them in batches.
-ROW_BY_ROW = ("sft", "preference", "reward", "kto")
 _OTHER_NAMES = {"training": "sft"}
 
 
@@ -84,11 +84,11 @@ def start(
         raise ConfigurationError(f"unroll=True makes rows for kind='sft' only, not for {kind!r}")
     if config.mask_mode == "final" and kind not in ("sft", "kto"):
         raise ConfigurationError(f"mask_mode='final' is for the kinds 'sft' and 'kto'; {kind!r} has no mask")
-    if config.max_length is not None and (tokenizer is None or kind != "sft"):
-        raise ConfigurationError("max_length= counts tokens of kind='sft'; pass tokenizer= with it, or leave it out")
+    if config.max_length is not None and tokenizer is None:
+        raise ConfigurationError("max_length= counts tokens; pass tokenizer= with it, or leave it out")
     template = None if tokenizer is None else Template(tokenizer)
     limit = config.max_length or (model_limit(template) if template else None)
-    return Job(ToolReader(tools), system_prompt, config, template, tasks, max_length=limit)
+    return Job(ToolReader(tools), system_prompt, config, template, tasks, max_length=limit, labelled=kind == "sft")
 
 
 def make(rows: RowView, kind: str, job: Job) -> Rows:
@@ -104,6 +104,18 @@ def make(rows: RowView, kind: str, job: Job) -> Rows:
     job.tally.n_input += len(rows)
     job.tally.n_rows += len(made)
     return made
+
+
+def make_all(data: Any, kind: str, job: Job, size: int = BATCH) -> Iterator[Rows]:
+    """The rows of all batches that have any, counted in the job's tally."""
+    if kind == "sft" and not isinstance(data, IterableDataset):
+        data = view(data)
+        job.shape = sft_shape(data, job)
+    for batch in batches(data, kind, size):
+        made = make(batch, kind, job)
+        job.offset += len(batch)
+        if len(made):
+            yield made
 
 
 def finish(kind: str, job: Job) -> ExportReport:
@@ -217,10 +229,10 @@ def to_trl(
     """
     name = kind_of(kind)
     job = start(name, tools, system_prompt, tasks, tokenizer, overlay(ExportConfig, config, knobs))
-    rows = paired(view(data), name)
-    made = make(rows, name, job).dataset()
-    made.info.description = describe(finish(name, job), data)
-    return made
+    parts = [rows.dataset() for rows in make_all(data, name, job)]
+    report = finish(name, job)
+    table = pa.concat_tables([arrow_table(part) for part in parts])
+    return dataset_from_table(table, parts[0].features, describe(report, data))
 
 
 def to_sft(

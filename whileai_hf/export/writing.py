@@ -1,51 +1,45 @@
-"""Messages as the JSON text that is written, each call read back from it."""
+"""Messages in the shape of the OpenAI API, each call read back from the text that is written."""
 
 from __future__ import annotations
 
-import orjson
-
-from whileai_hf.export.messages import Message, encode_message
+from whileai_hf.export.messages import Message
 from whileai_hf.export.tally import Tally
-from whileai_hf.rows import dumps
+from whileai_hf.rows import dumps, loads
 
 
-def encode(message: Message, tally: Tally) -> bytes:
+def wired(messages: list[Message], tally: Tally) -> list[Message]:
     """
-    The text of a message, with its calls compared to what they were read from.
+    Messages as they are written: arguments as JSON text where the job says so, as dicts otherwise.
 
     Args:
-        message (`dict`):
-            A message that [`read_message`] made.
+        messages (`list[dict]`):
+            Messages that [`read_message`] made.
         tally (`Tally`):
-            Says how arguments are encoded, and counts calls.
+            Says how arguments are encoded, and counts calls that cannot be read back.
 
     Returns:
-        `bytes`: JSON.
+        `list[dict]`: The same messages, or copies.
 
     Examples:
     ```python
-    >>> tally = Tally(encoding="json_string")
     >>> call = {"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}
-    >>> encode({"role": "assistant", "content": "", "tool_calls": [call]}, tally).decode()[-31:]
-    '"f","arguments":"{\\\\"a\\\\":1}"}}]}'
-    >>> tally.calls, tally.invalid_calls
-    (1, 0)
+    >>> (turn,) = wired([{"role": "assistant", "content": "", "tool_calls": [call]}], Tally(encoding="json_string"))
+    >>> turn["tool_calls"][0]["function"]["arguments"]
+    '{"a":1}'
 
     ```
     """
-    if "tool_calls" not in message:
-        try:
-            return orjson.dumps(message)
-        except TypeError:  # lone surrogates
-            return dumps(message)
-    text = dumps(_wire(message)) if tally.encoding == "json_string" else encode_message(message)
-    tally.check_calls(message, text)
-    return text
+    if tally.encoding == "dict":
+        return messages
+    return [_wire(message, tally) if "tool_calls" in message else message for message in messages]
 
 
-def _wire(message: Message) -> Message:
-    calls = [
-        {**call, "function": {**call["function"], "arguments": dumps(call["function"]["arguments"]).decode()}}
-        for call in message["tool_calls"]
-    ]
+def _wire(message: Message, tally: Tally) -> Message:
+    calls = []
+    for call in message["tool_calls"]:
+        arguments = call["function"]["arguments"]
+        text = dumps(arguments).decode()
+        back = loads(text)
+        tally.invalid_calls += not (isinstance(back, dict) and back.keys() == arguments.keys())
+        calls.append({**call, "function": {**call["function"], "arguments": text}})
     return {**message, "tool_calls": calls}

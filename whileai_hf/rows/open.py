@@ -15,13 +15,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Dataset, DatasetDict, Features, concatenate_datasets, load_dataset, load_from_disk
-from datasets.exceptions import DatasetNotFoundError
-from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+from datasets import Dataset, DatasetDict, Features, concatenate_datasets, load_from_disk
 
-from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
+from whileai_hf.errors import ConfigurationError, DataError, HubError, SourceNotFoundError
 from whileai_hf.rows.canonical import loads
 from whileai_hf.rows.columns import dataset_from_table, to_dataset
+from whileai_hf.rows.snapshots import read_repo
 from whileai_hf.rows.view import Row, RowView, Source
 
 
@@ -126,11 +125,11 @@ def _open_name(source: str | PathLike[str]) -> Dataset | list[Row]:
             f"{name!r} is not an existing path and cannot be a dataset repo id; check the spelling"
         )
     try:
-        return _one_split(load_dataset(name), name)
-    except (DatasetNotFoundError, HfHubHTTPError, OfflineModeIsEnabled, ConnectionError, FileNotFoundError) as error:
+        return read_repo(name).dataset
+    except (HubError, SourceNotFoundError) as error:
         raise SourceNotFoundError(
             f"{name!r} is neither an existing path (looked for {path.absolute()}) nor a dataset repo that can be "
-            f"reached on the Hub ({type(error).__name__}); check the spelling or log in"
+            f"read: {error}"
         ) from error
 
 

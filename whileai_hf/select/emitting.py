@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _FEATURES = {
 }
 # What `rows.scrub` takes away; `vector` is a raw embedding.
 HIDDEN = PRIVILEGED_KEYS | {"vector"}
+# Rows whose text is looked through at a time.
+_ROWS = 64
 _NAMES = tuple(f'"{name}"'.encode() for name in sorted(HIDDEN))
 
 
@@ -94,16 +97,18 @@ def hidden_columns(view: RowView) -> list[str]:
         dataset = view.source
         return [name for name in dataset.column_names if name in HIDDEN or _hides(arrow_column(dataset, name))]
     found = {name for name in view.columns if name in HIDDEN}
-    for row in view.rows():
-        if _may_hold(row):
-            found.update(name for name, value in row.items() if name not in found and _holds(value))
+    given = view.rows()
+    while rows := list(islice(given, _ROWS)):
+        if _may_hold(rows):
+            for row in rows:
+                found.update(name for name, value in row.items() if name not in found and _holds(value))
     return [name for name in view.columns if name in found]
 
 
-def _may_hold(row: Mapping[str, Any]) -> bool:
-    """Whether a hidden key stands anywhere in the text of a row: quicker to look through than its values."""
+def _may_hold(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a hidden key stands anywhere in the text of some rows: quicker to look through than their values."""
     try:
-        said = orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS)
+        said = orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, orjson.JSONEncodeError):
         return True  # values JSON does not know: look at them one by one
     return any(name in said for name in _NAMES)

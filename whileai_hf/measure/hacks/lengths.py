@@ -8,7 +8,7 @@ import numpy as np
 
 from whileai_hf.measure.hacks.asks import FloatArray, IntArray, lay_out
 from whileai_hf.measure.hacks.correlations import HACK_THRESHOLD
-from whileai_hf.measure.hacks.reading import Reader
+from whileai_hf.measure.hacks.reading import read_lengths
 from whileai_hf.measure.hacks.report import shown
 from whileai_hf.measure.hacks.sampling import ask_codes
 from whileai_hf.measure.passes.codes import FetchedView, task_codes
@@ -131,8 +131,8 @@ def length_report(data: Source | RowView) -> LengthReport:
     spoilt, tasks = faulty(rows), task_codes(rows)
     kept = ~spoilt
     rewards = read_rewards(rows).values[kept] if rows.has("reward") else np.full(int(kept.sum()), np.nan)
-    readings = Reader().read(given, kept)
-    lengths, cut = readings.numbers["reply_length"], int(readings.numbers["truncated"].sum())
+    lengths, ended = read_lengths(given, kept)
+    cut = int(ended.sum())
     asks = ask_codes(rows, tasks)[kept]
     spreads, n = _spreads(lengths, asks), lengths.size
     report = LengthReport(

@@ -48,13 +48,17 @@ def count_letters(texts: Sequence[str]) -> list[NDArray[np.float64]]:
 
     ```
     """
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    kinds = _kinds()[np.minimum(codes, _PLANE)]
-    ends = np.cumsum([len(text) for text in texts])
+    text = "".join(texts)
+    if text.isascii():
+        codes: NDArray[np.unsignedinteger] = np.frombuffer(text.encode(), np.uint8)
+    else:
+        codes = np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32), _PLANE)
+    kinds = _kinds()[codes]
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
 
     def count(kind: int) -> NDArray[np.float64]:
-        total = np.concatenate(([0], np.cumsum(kinds & kind != 0, dtype=np.int64)))
-        return np.asarray(np.diff(total[ends], prepend=0), dtype=np.float64)
+        before = np.searchsorted(np.flatnonzero(kinds & kind != 0), ends)
+        return np.diff(before, prepend=0).astype(np.float64)
 
     upper, cased = count(_UPPER), count(_LETTER)
     return [count(_DIGIT), count(_NEWLINE), count(_MARK), upper / np.maximum(cased, 1.0)]

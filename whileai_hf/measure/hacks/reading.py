@@ -7,12 +7,10 @@ of rows is read.
 from __future__ import annotations
 
 import dataclasses
-import re
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,9 +20,9 @@ from numpy.typing import NDArray
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.hacks.letters import COUNTED, count_letters
+from whileai_hf.measure.hacks.numbers import Numbers
 from whileai_hf.measure.hacks.said import (
     MESSAGES,
-    NUMBERS,
     Row,
     cut_off,
     flags_of,
@@ -33,6 +31,7 @@ from whileai_hf.measure.hacks.said import (
     logprob_mean,
     reads_messages,
 )
+from whileai_hf.measure.hacks.vocabulary import Vocabulary
 from whileai_hf.rows import RowView
 
 
@@ -40,16 +39,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 OwnFeatures = Mapping[str, Callable[[Row], Any]]
 
-_COLUMNS = ("steps", "final_text", "finish_reason", "markers", "trace_flags", "logprob", "n_tokens", "token_logprobs")
-# Scripts written without spaces (kana, Han, Thai) are read letter by letter, so that pairs of them make words.
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-# The same for plain ASCII, several times faster: letters, digits and `_` as small letters, all else a space.
-_ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
-# Characters of a text whose words are read, half from its beginning and half from its end.
-_MOST_TEXT = 20_000
-# Characters of text held before their letters are counted.
-_BLOCK = 500_000
+_ENDS = ("steps", "final_text", "finish_reason")
+_COLUMNS = (*_ENDS, "markers", "trace_flags", "logprob", "n_tokens", "token_logprobs")
+# Characters of text, and rows, held before what is in them is counted.
+_BLOCK, _ROWS = 500_000, 8192
 
 
 @dataclasses.dataclass
@@ -98,8 +91,7 @@ class Reader:
 
     def __init__(self, own: OwnFeatures | None = None) -> None:
         self.own = _checked({} if own is None else own)
-        self.vocabulary: defaultdict[str, int] = defaultdict()
-        self.vocabulary.default_factory = self.vocabulary.__len__
+        self.vocabulary = Vocabulary()
 
     def read(self, rows: RowView, kept: NDArray[np.bool_]) -> Readings:
         """
@@ -111,11 +103,11 @@ class Reader:
             kept (`np.ndarray` of `bool`):
                 Which of them to read.
         """
-        return _Pass(self, int(np.count_nonzero(kept))).over(rows, kept.tolist())
+        return _Pass(self).over(rows, kept.tolist())
 
     def names(self) -> list[str]:
         """The words of the vocabulary, in the order of their numbers."""
-        return list(self.vocabulary)
+        return list(self.vocabulary.numbers)
 
 
 def _checked(own: Any) -> dict[str, Callable[[Row], Any]]:
@@ -144,140 +136,127 @@ def _called(name: str, function: Callable[[Row], Any], row: Row) -> Any:
 class _Pass:
     """One pass over rows."""
 
-    def __init__(self, reader: Reader, n: int) -> None:
-        self.reader, self.n, self.at = reader, n, 0
-        self.words, self.ends = array("i"), np.zeros(n, np.int64)
-        self.numbers: dict[str, _Numbers] = {}
-        self.markers: dict[object, _Numbers] = {}
-        self.flags: dict[str, list[int]] = {}
-        self.unread: Counter[object] = Counter()
-        self.letters: dict[str, FloatArray] = {name: np.zeros(n) for name in COUNTED}
-        self.distinct = np.zeros(n, np.int64)
+    def __init__(self, reader: Reader) -> None:
+        self.reader, self.at = reader, 0
+        self.replies, self.turns, self.calls, self.cut = (array("d") for _ in range(4))
+        self.markers, self.numbers = Numbers(), Numbers()
+        self.tools: defaultdict[str, list[int]] = defaultdict(list)
+        self.traces: defaultdict[str, list[int]] = defaultdict(list)
+        # Of the rows whose text is not counted yet.
         self.texts: list[str] = []
-        self.held = self.counted = self.n_with_text = 0
-        self.lengths, self.turns, self.calls, self.cut = (np.zeros(n) for _ in range(4))
+        self.digests: list[bytes] = []
+        self.held = 0
+        # Of the others, by block.
+        self.words: list[NDArray[np.int32]] = []
+        self.n_words: list[IntArray] = []
+        self.letters: list[list[FloatArray]] = []
+        self.distinct: list[IntArray] = []
+        self.n_with_text = 0
 
     def over(self, rows: RowView, kept: list[bool]) -> Readings:
         by_messages = reads_messages(rows)
-        for row, wanted in zip(_iterate(rows, by_messages, bool(self.reader.own)), kept, strict=True):
+        for row, wanted in zip(iterate(rows, _COLUMNS, by_messages, bool(self.reader.own)), kept, strict=True):
             if wanted:
                 self._row(row, by_messages)
-                self.at += 1
-        self._count_letters()
-        counted = {"reply_length": self.lengths, "tool_calls": self.calls, "turns": self.turns, "truncated": self.cut}
-        counted["words"] = np.diff(self.ends, prepend=0).astype(np.float64)
+                if self.held > _BLOCK or len(self.texts) == _ROWS:
+                    self._settle()
+        self._settle()
+        columns = {"reply_length": self.replies, "tool_calls": self.calls, "turns": self.turns, "truncated": self.cut}
+        counted = {name: np.array(column, np.float64) for name, column in columns.items()}
+        n_words = np.concatenate(self.n_words)
+        counted["words"] = n_words.astype(np.float64)
+        counted |= {name: np.concatenate(found) for name, found in zip(COUNTED, zip(*self.letters), strict=True)}
+        flags = {f"tool:{name}": at for name, at in self.tools.items()}
+        flags |= {f"trace:{name}": at for name, at in self.traces.items()}
         return Readings(
-            np.frombuffer(self.words, np.int32) if self.words else np.zeros(0, np.int32),
-            self.ends,
-            counted | self.letters | {name: found.column(self.n) for name, found in self._found()},
-            {name: np.array(at, np.int64) for name, at in sorted(self.flags.items())},
-            self.distinct,
+            np.concatenate(self.words),
+            np.cumsum(n_words),
+            counted | dict(self.markers.columns(self.at, "marker:")) | dict(self.numbers.columns(self.at)),
+            {name: np.array(at, np.int64) for name, at in sorted(flags.items())},
+            np.concatenate(self.distinct),
             self.n_with_text,
             self._unread(),
         )
 
     def _unread(self) -> dict[str, int]:
-        silent = {name: 0 for name in self.reader.own if name not in self.numbers}
-        return silent | {str(name): count for name, count in self.unread.items() if count}
+        silent = {name: 0 for name in self.reader.own if name not in self.numbers.kept}
+        markers = {f"marker:{name}": count for name, count in self.markers.unread.items()}
+        return silent | markers | {str(name): count for name, count in self.numbers.unread.items()}
 
     def _row(self, row: Row, by_messages: bool) -> None:
-        at, vocabulary = self.at, self.reader.vocabulary
-        said = from_messages(row) if by_messages else from_steps(row)
-        text = said.text
-        self.lengths[at], self.turns[at], self.calls[at] = said.reply, said.turns, len(said.tools)
-        self.cut[at] = said.truncated or cut_off(row.get("finish_reason"), text, said.reply)
-        short = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT // 2]}\n{text[-_MOST_TEXT // 2 :]}"
-        words = short.translate(_ASCII).split() if short.isascii() else _WORD.findall(short.lower())
-        self.words.extend(map(vocabulary.__getitem__, words))
-        self.ends[at] = len(self.words)
-        self.n_with_text += bool(text)
-        self.distinct[at] = _digest(text, said.tools)
-        for tool in set(said.tools):
-            self._flag(f"tool:{tool}")
+        at, said = self.at, from_messages(row) if by_messages else from_steps(row)
+        text, tools = said.text, said.tools
+        self.replies.append(said.reply)
+        self.turns.append(said.turns)
+        self.calls.append(len(tools))
+        self.cut.append(said.truncated or cut_off(row.get("finish_reason"), text, said.reply))
+        self.digests.append(_digest(text, tools))
+        for tool in set(tools):
+            self.tools[tool].append(at)
         if flags := row.get("trace_flags"):
             for flag in flags_of(flags):
-                self._flag(f"trace:{flag}")
-        self._numbers(row)
-        self.texts.append(text)
-        self.held += len(text)
-        if self.held > _BLOCK:
-            self._count_letters()
-
-    def _flag(self, name: str) -> None:
-        if name in self.flags:
-            self.flags[name].append(self.at)
-        else:
-            self.flags[name] = [self.at]
-
-    def _numbers(self, row: Row) -> None:
+                self.traces[flag].append(at)
         markers, own = row.get("markers"), self.reader.own
         if type(markers) is dict or isinstance(markers, Mapping):
             for name, value in markers.items():
-                if not _put(self.markers, name, value, self.at):
-                    self.unread[f"marker:{name}"] += value is not None
-        _put(self.numbers, "logprob_mean", logprob_mean(row), self.at)
+                self.markers.add(name, value, at)
+        if (mean := logprob_mean(row)) is not None:
+            self.numbers.add("logprob_mean", mean, at)
         for name in own:
-            value = _called(name, own[name], row)
-            if not _put(self.numbers, name, value, self.at):
-                self.unread[name] += value is not None
+            self.numbers.add(name, _called(name, own[name], row), at)
+        self.texts.append(text)
+        self.held += len(text)
+        self.at += 1
 
-    def _found(self) -> Iterator[tuple[str, _Numbers]]:
-        # Sorted, so that the order of the features is not that in which rows happen to show them.
-        named = ((f"marker:{name}", found) for name, found in self.markers.items())
-        yield from sorted(named, key=itemgetter(0))
-        yield from sorted(self.numbers.items(), key=itemgetter(0))
-
-    def _count_letters(self) -> None:
-        if not self.texts:
-            return
-        end = self.counted + len(self.texts)
-        for name, counts in zip(COUNTED, count_letters(self.texts), strict=True):
-            self.letters[name][self.counted : end] = counts
-        self.texts, self.held, self.counted = [], 0, end
+    def _settle(self) -> None:
+        """Counts what is in the texts held, and lets go of them."""
+        words, n_words = self.reader.vocabulary.read(self.texts)
+        self.words.append(words)
+        self.n_words.append(n_words)
+        self.letters.append(count_letters(self.texts))
+        self.distinct.append(np.frombuffer(b"".join(self.digests), ">i8").astype(np.int64))
+        self.n_with_text += len(self.texts) - self.texts.count("")
+        self.markers.settle()
+        self.numbers.settle()
+        self.texts, self.digests, self.held = [], [], 0
 
 
-def _digest(text: str, tools: list[str]) -> int:
+def _digest(text: str, tools: list[str]) -> bytes:
     said = "\x1e".join((text, *tools)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(said, digest_size=8).digest(), "big", signed=True)
+    return blake2b(said, digest_size=8).digest()
 
 
-class _Numbers:
-    """Numbers of one name, with the positions of the rows that have one."""
+def iterate(rows: RowView, columns: Sequence[str], by_messages: bool, whole: bool = False) -> Iterator[Row]:
+    """
+    Rows with at least some of their columns.
 
-    __slots__ = ("at", "values")
-
-    def __init__(self) -> None:
-        self.values, self.at = array("d"), array("q")
-
-    def column(self, n: int) -> FloatArray:
-        """One number per row, `nan` where there is none."""
-        column = np.full(n, np.nan)
-        column[np.frombuffer(self.at, np.int64)] = np.frombuffer(self.values, np.float64)
-        return column
-
-
-def _put(columns: dict[Any, _Numbers], name: object, value: Any, at: int) -> bool:
-    """Keeps a number; false for what is none."""
-    if type(value) not in NUMBERS:
-        if not isinstance(value, np.bool_ | np.number):
-            return False
-        value = value.item()
-        if type(value) not in NUMBERS:
-            return False
-    column = columns.get(name)
-    if column is None:
-        column = columns[name] = _Numbers()
-    try:
-        column.values.append(value)
-    except OverflowError:  # an integer no double holds says nothing
-        return False
-    column.at.append(at)
-    return True
-
-
-def _iterate(rows: RowView, by_messages: bool, whole: bool) -> Iterator[Row]:
+    Args:
+        rows (`RowView`):
+            The rows.
+        columns (`Sequence[str]`):
+            Columns wanted.
+        by_messages (`bool`):
+            Whether messages are wanted, too.
+        whole (`bool`, *optional*, defaults to `False`):
+            Whether all columns are.
+    """
     if whole or not isinstance(rows.source, Dataset | pa.Table):
         return rows.rows()  # the dicts of a list are read where they are
-    names = (*_COLUMNS, *MESSAGES) if by_messages else _COLUMNS
+    names = (*columns, *MESSAGES) if by_messages else columns
     wanted = [name for name in names if name in rows.columns]
     return rows.rows(wanted) if wanted else iter([{}] * len(rows))
+
+
+def read_lengths(rows: RowView, kept: NDArray[np.bool_]) -> tuple[FloatArray, IntArray]:
+    """
+    Of every row kept the length of its reply, and whether it was cut off (1) or not (0): what [`Reader`] finds as
+    `reply_length` and `truncated`, without a look at the words.
+    """
+    by_messages = reads_messages(rows)
+    lengths, cut = array("d"), array("q")
+    for row, wanted in zip(iterate(rows, _ENDS, by_messages), kept.tolist(), strict=True):
+        if wanted:
+            said = from_messages(row) if by_messages else from_steps(row)
+            lengths.append(said.reply)
+            cut.append(said.truncated or cut_off(row.get("finish_reason"), said.text, said.reply))
+    return np.array(lengths, np.float64), np.array(cut, np.int64)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whileai_hf.measure.hacks.numbers import number_of
 from whileai_hf.measure.passes.codes import arrow_of
 from whileai_hf.rows import RowView
 from whileai_hf.score.reading import text_of
@@ -18,7 +19,6 @@ from whileai_hf.score.reading import text_of
 Row = Mapping[str, Any]
 # Columns that may hold messages.
 MESSAGES = ("messages", "completion")
-NUMBERS = {bool, int, float}
 # Characters from which a reply that ends within a sentence was cut off, and of the line it has to end with: shorter
 # ones are signatures and list entries, which end as they please.
 _LONG, _PROSE = 200, 60
@@ -126,10 +126,15 @@ def flags_of(found: Any) -> set[str]:
 
 def logprob_mean(row: Row) -> float | None:
     """Mean log-probability of a token of the reply, from whichever record the row has of it."""
-    each, total, count = row.get("token_logprobs"), row.get("logprob"), row.get("n_tokens")
+    each = row.get("token_logprobs")
     if isinstance(each, list | tuple) and each:
-        known = [value for value in each if type(value) in NUMBERS]
-        return math.fsum(known) / len(known) if known else None
-    if type(total) in NUMBERS and type(count) in NUMBERS and count:
-        return float(total) / float(count)  # type: ignore[arg-type]
-    return None
+        known = [number for number in map(number_of, each) if number is not None]
+        try:
+            return math.fsum(known) / len(known) if known else None
+        except (OverflowError, ValueError):  # beyond what a double holds, or infinities of both signs
+            return None
+    total, count = row.get("logprob"), row.get("n_tokens")
+    if total is None or count is None:
+        return None
+    total, count = number_of(total), number_of(count)
+    return total / count if total is not None and count else None

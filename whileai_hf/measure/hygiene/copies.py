@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import orjson
 from datasets import Dataset
-from numpy.typing import NDArray
 
 from whileai_hf.errors import MissingColumnError
 from whileai_hf.measure.hygiene.columns import read_texts
@@ -126,21 +125,37 @@ def _replies(rows: RowView) -> tuple[IntArray, int]:
     return same[texts.code], seen.get("", -1)
 
 
-def _first_of(rows: RowView, groups: IntArray, scored: NDArray[np.bool_]) -> IntArray:
-    """For every row the one of its group with the same trajectory that stays, itself where there is no other."""
+def first_alike(rows: RowView, groups: IntArray, order: IntArray) -> IntArray:
+    """
+    Which rollout of its group every rollout repeats.
+
+    Two are the same when their tool calls with arguments and results are, what was said in between, and their replies
+    but for case and white space. Rollouts of which nothing is known (no reply, no steps, no messages) repeat none.
+
+    Args:
+        rows (`RowView`):
+            Rollouts.
+        groups (`np.ndarray` of shape `(rows,)`):
+            Group of each.
+        order (`np.ndarray`):
+            Rows looked at; of equal ones the first in this order is the one that is repeated.
+
+    Returns:
+        `np.ndarray` of shape `(rows,)`: A row for every row, itself where it repeats none.
+    """
     replies, silent = _replies(rows)
     first = np.arange(groups.size)
-    joint = combine(groups, replies)
+    joint = combine(groups[order], replies[order])
     # Most rollouts differ in the reply already: only the others have their steps decoded.
-    candidates = np.flatnonzero(np.bincount(joint)[joint] > 1).astype(np.int64)
-    candidates = candidates[np.argsort(~scored[candidates], kind="stable")]  # one with a verdict is worth more
+    several = np.bincount(joint)[joint] > 1
+    candidates, codes = order[several], joint[several]
     steps = _cells(rows, "steps", candidates)
     # Rows of other harnesses may say everything in their messages.
     mute = [not cell and replies[row] == silent for row, cell in zip(candidates.tolist(), steps, strict=True)]
     bare = candidates[np.array(mute, dtype=bool)]
     messages = dict(zip(bare.tolist(), _cells(rows, "messages", bare), strict=True))
     seen: dict[tuple[int, bytes], int] = {}
-    for row, cell, code in zip(candidates.tolist(), steps, joint[candidates].tolist(), strict=True):
+    for row, cell, code in zip(candidates.tolist(), steps, codes.tolist(), strict=True):
         if row in messages:
             if not messages[row]:
                 continue  # nothing is known of what the agent did, so nothing says it did the same
@@ -180,7 +195,8 @@ def _search(data: RowView) -> Duplicates:
     groups = _groups(rows)
     rewards = read_rewards(rows).values if rows.has("reward") else np.full(len(rows), np.nan)
     scored = ~np.isnan(rewards)
-    first = _first_of(rows, groups, scored)
+    # One with a verdict is worth more.
+    first = first_alike(rows, groups, np.argsort(~scored, kind="stable").astype(np.int64))
     copy = first != np.arange(first.size)
     given = np.bincount(groups)
     left = np.bincount(groups[~copy], minlength=given.size)

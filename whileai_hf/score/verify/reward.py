@@ -36,7 +36,12 @@ _THOUGHT_END = "</think>"
 _THOUGHT = "<think>"
 
 
-def as_reward(judge: JudgeFunction, *, name: str | None = None, concurrency: int | None = None) -> Callable[..., Any]:
+RowMaker = Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], list[dict[str, Any]]]
+
+
+def as_reward(
+    judge: JudgeFunction, *, name: str | None = None, concurrency: int | None = None, rows: RowMaker | None = None
+) -> Callable[..., Any]:
     """
     A judge as a reward function for `GRPOTrainer(reward_funcs=[...])` and `RLOOTrainer`.
 
@@ -51,6 +56,9 @@ def as_reward(judge: JudgeFunction, *, name: str | None = None, concurrency: int
             Name under which TRL logs the reward; that of the judge by default.
         concurrency (`int`, *optional*, defaults to 8, to 1 for a verifier):
             Rows judged at the same time.
+        rows (`Callable`, *optional*):
+            `(prompts, completions, columns) -> rows`: makes what the judge sees instead of [`rows_of`], for an
+            environment that knows more about a completion than its columns say.
 
     Returns:
         `Callable`: `(prompts, completions, **columns) -> list[float | None]`, `None` for no verdict. It can be
@@ -77,15 +85,16 @@ def as_reward(judge: JudgeFunction, *, name: str | None = None, concurrency: int
     ):
         raise ConfigurationError(f"concurrency={concurrency!r} is not a whole number of rows, 1 or more")
     kind = AsyncReward if is_async(judge) else Reward
-    return kind(judge, name or judge_name(judge), concurrency)
+    return kind(judge, name or judge_name(judge), concurrency, rows or rows_of)
 
 
-class _Reward:
+class JudgeReward:
     """What both kinds share: rows from a batch, and rewards and logs from verdicts."""
 
-    def __init__(self, judge: JudgeFunction, name: str, concurrency: int | None) -> None:
+    def __init__(self, judge: JudgeFunction, name: str, concurrency: int | None, rows: RowMaker) -> None:
         self.judge = judge
         self.concurrency = concurrency
+        self.rows = rows
         self.__name__ = name
 
     def __repr__(self) -> str:
@@ -106,16 +115,16 @@ class _Reward:
         return [verdict.reward for verdict in verdicts]
 
 
-class Reward(_Reward):
+class Reward(JudgeReward):
     """A sync judge as a reward function; what [`as_reward`] returns."""
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """One reward per completion."""
-        rows = rows_of(prompts, completions, columns)
+        rows = self.rows(prompts, completions, columns)
         return self._finish(judge_rows(self.judge, rows, concurrency=self.concurrency), columns)
 
 
-class AsyncReward(_Reward):
+class AsyncReward(JudgeReward):
     """A judge that awaits as an async reward function."""
 
     async def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
@@ -127,7 +136,7 @@ class AsyncReward(_Reward):
             async with gate:
                 return await ask(row)
 
-        verdicts = await asyncio.gather(*map(judged, rows_of(prompts, completions, columns)))
+        verdicts = await asyncio.gather(*map(judged, self.rows(prompts, completions, columns)))
         return self._finish(verdicts, columns)
 
 
@@ -161,6 +170,30 @@ def rows_of(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping
     Returns:
         `list[dict]`: One per completion.
     """
+    cells = columns_per_row(prompts, completions, columns)
+    return [
+        {**own, **_conversation(prompt, completion)}
+        for own, prompt, completion in zip(cells, prompts, completions, strict=True)
+    ]
+
+
+def columns_per_row(
+    prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """
+    What the columns of the data set say about each completion of a batch of TRL.
+
+    Args:
+        prompts (`Sequence`):
+            The prompts.
+        completions (`Sequence`):
+            The completions, as many.
+        columns (`Mapping[str, Any]`):
+            Further arguments of the reward function; lists with one value per completion are columns.
+
+    Returns:
+        `list[dict]`: One per completion.
+    """
     count = len(completions)
     if len(prompts) != count:
         raise ConfigurationError(f"a reward function got {len(prompts)} prompts and {count} completions")
@@ -169,10 +202,7 @@ def rows_of(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping
         for name, values in columns.items()
         if name not in _FROM_TRAINER and isinstance(values, list | tuple) and len(values) == count
     }
-    return [
-        {**{name: values[index] for name, values in own.items()}, **_conversation(prompts[index], completions[index])}
-        for index in range(count)
-    ]
+    return [{name: values[index] for name, values in own.items()} for index in range(count)]
 
 
 def _conversation(prompt: Any, completion: Any) -> dict[str, Any]:

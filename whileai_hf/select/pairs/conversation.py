@@ -8,7 +8,6 @@ from typing import Any
 
 from whileai_hf.actors.played import messages_from_steps
 from whileai_hf.rows import dumps, loads
-from whileai_hf.select.gates import ordered
 
 
 Message = dict[str, Any]
@@ -58,7 +57,7 @@ def _arguments(value: Any) -> Any:
             value = loads(value)
         except ValueError:
             return value
-    return ordered(value)
+    return _ordered(value)
 
 
 def _key(message: Message) -> tuple[str, str, bytes]:
@@ -151,3 +150,10 @@ def conversation(messages: Sequence[Message], prompt: Any, steps: Any, final_tex
     if not any(message["role"] == "user" for message in read[:start]):
         return None
     return Conversation(read, [_key(message) for message in read], start)
+
+
+def _ordered(value: Any) -> Any:
+    """A JSON value with the keys of its objects in order, so that equal values have equal text."""
+    if isinstance(value, Mapping):
+        return {key: _ordered(value[key]) for key in sorted(value, key=str)}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,176 @@
+"""An environment for trainers of TRL: datasets, worlds and rewards that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from datasets import Dataset, Features
+
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment.config import EnvironmentConfig
+from whileai_hf.export.environment.names import Rename
+from whileai_hf.export.environment.rewards import Reward, TaskCatalog
+from whileai_hf.export.environment.rows import make_rows
+from whileai_hf.export.environment.tasks import TaskEntry
+from whileai_hf.export.environment.templates import check_tokenizer
+from whileai_hf.export.environment.worlds import EnvironmentFactory
+from whileai_hf.spec import AgentSpec
+
+
+if TYPE_CHECKING:
+    from whileai_hf.export.rollout import EnvironmentRollout
+
+Factory = EnvironmentFactory | dict[str, EnvironmentFactory]
+
+
+@dataclass(frozen=True, repr=False)
+class EnvironmentSpec:
+    """
+    Tasks, worlds and rewards of an environment. Make one with [`load_environment`].
+
+    Args:
+        entries (`Sequence[TaskEntry]`):
+            The training tasks.
+        held_out (`Sequence[TaskEntry]`):
+            Tasks to evaluate on; may be empty.
+        features (`datasets.Features`):
+            Columns of both datasets.
+        factories (`Mapping[str, EnvironmentFactory]`):
+            One per set of tools.
+        reward_funcs (`list[Callable]`):
+            What a completion is worth.
+        catalog ([`TaskCatalog`]):
+            All tasks by what a row says of them.
+        config ([`EnvironmentConfig`]):
+            The knobs.
+    """
+
+    entries: Sequence[TaskEntry]
+    held_out: Sequence[TaskEntry]
+    features: Features
+    factories: Mapping[str, EnvironmentFactory]
+    reward_funcs: list[Reward]
+    catalog: TaskCatalog
+    config: EnvironmentConfig
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.entries)} tasks", f"{len(self.held_out)} held out"]
+        tools = list(dict.fromkeys(name for spec in self.agents for name in spec.names))
+        parts.append(f"tools: {', '.join(tools) or 'none'}")
+        return f"EnvironmentSpec({'; '.join(parts)})"
+
+    @cached_property
+    def agents(self) -> list[AgentSpec]:
+        """The agents that are asked, each once."""
+        return list({id(entry.spec): entry.spec for entry in (*self.entries, *self.held_out)}.values())
+
+    @cached_property
+    def train_dataset(self) -> Dataset:
+        """
+        One row per task: `prompt` (messages), `scenario_id`, `task_id`, `seed`, `world_state`, `faults`,
+        `scenario_dimensions`, `split` (`"train"`), columns of the tasks' own, and `environment` where there are
+        several. Nothing only a judge may see.
+        """
+        return make_rows(self.entries, self.features, "train")
+
+    @cached_property
+    def eval_dataset(self) -> Dataset | None:
+        """The tasks held out, with `split` `"eval"`; `None` without."""
+        return make_rows(self.held_out, self.features, "eval") if self.held_out else None
+
+    @property
+    def environment_factory(self) -> Factory:
+        """What makes environment instances; a dict by the `environment` column where there are several."""
+        factories = list(self.factories.values())
+        return factories[0] if len(factories) == 1 else dict(self.factories)
+
+    @property
+    def renamed(self) -> list[Rename]:
+        """Tools and parameters the model is shown under another name, since no method can bear theirs."""
+        return list(dict.fromkeys(name for factory in self.factories.values() for name in factory.renamed))
+
+    @cached_property
+    def rollout_func(self) -> EnvironmentRollout:
+        """
+        The same environment as `rollout_func=`, for tasks that need further user turns: a simulated user answers the
+        policy, and each row's tools are shown word for word.
+        """
+        from whileai_hf.export.rollout import EnvironmentRollout  # it reads environments
+
+        return EnvironmentRollout(self.catalog, self.config)
+
+    def check_tokenizer(self, tokenizer: Any) -> None:
+        """
+        Checks that the chat template of a tokenizer can hold these conversations.
+
+        Raises:
+            [`ConfigurationError`]: It cannot; the message names the templates that work.
+        """
+        if any(spec.tools for spec in self.agents):
+            check_tokenizer(tokenizer)
+
+    def trainer_kwargs(self, *, rollout: bool = False, **given: Any) -> dict[str, Any]:
+        """
+        The keywords of `GRPOTrainer`: `GRPOTrainer(model, args=args, **spec.trainer_kwargs())`.
+
+        Args:
+            rollout (`bool`, *optional*, defaults to `False`):
+                Conversations with the simulated user, through `rollout_func=` in place of `environment_factory=`.
+            **given:
+                Further keywords of the trainer, which come back beside ours; a `processing_class` is checked.
+
+        Returns:
+            `dict`: `train_dataset`, `reward_funcs`, `environment_factory` or `rollout_func`, and `eval_dataset` where
+            tasks are held out.
+
+        Raises:
+            [`ConfigurationError`]: A keyword that the environment answers for, or a tokenizer without tools.
+        """
+        made: dict[str, Any] = {"train_dataset": self.train_dataset, "reward_funcs": list(self.reward_funcs)}
+        if self.eval_dataset is not None:
+            made["eval_dataset"] = self.eval_dataset
+        if rollout:
+            made["rollout_func"] = self.rollout_func
+            for name in ("train_dataset", "eval_dataset"):
+                if name in made:
+                    made[name] = self.rollout_func.with_task_ids(made[name])
+        elif self.agents and any(spec.tools for spec in self.agents):
+            made["environment_factory"] = self.environment_factory
+        taken = [name for name in (*made, "tools", "environment_factory", "rollout_func") if name in given]
+        if taken:
+            raise ConfigurationError(
+                f"trainer_kwargs() got {', '.join(dict.fromkeys(taken))}, which the environment answers for; pass "
+                "rewards and data to load_environment, or change the dict that comes back"
+            )
+        if given.get("processing_class") is not None:
+            self.check_tokenizer(given["processing_class"])
+        return {**made, **given}
+
+
+def route(entries: Sequence[TaskEntry], make: Callable[[AgentSpec], EnvironmentFactory]) -> dict[str, Any]:
+    """
+    Names the environment of every task: one for each set of tools.
+
+    Args:
+        entries (`Sequence[TaskEntry]`):
+            Tasks; their `environment` is set.
+        make (`Callable`):
+            Makes the factory of an agent.
+
+    Returns:
+        `dict[str, EnvironmentFactory]`: By name, in the order they turn up.
+    """
+    factories: dict[str, EnvironmentFactory] = {}
+    names: dict[int, str] = {}
+    for entry in entries:
+        key = id(entry.spec.tools)
+        if key not in names:
+            same = [name for name, made in factories.items() if made.tools == entry.spec.tools]
+            names[key] = same[0] if same else f"tools-{len(factories)}"
+            if not same:
+                factories[names[key]] = make(entry.spec)
+        entry.environment = names[key]
+    return factories

@@ -1,0 +1,218 @@
+"""One atomic commit on top of what a repo holds at that moment, made again when others were quicker.
+
+What a commit says may depend on what is there (the next tag, what is stale), so the caller gives a function from the
+head of the repo to the change. A commit either lands whole or not at all, so a program that dies leaves the repo as
+it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import HfHubHTTPError
+
+from whileai_hf.errors import HubError
+from whileai_hf.store.repos.refusals import HUB_ERRORS, hub_errors, refusal, status_of
+
+
+# Heads a commit is tried on; every round some process's commit lands, so this many may push at once and more.
+_ROUNDS = 40
+# Times a Hub that fails or does not answer is asked again, and the first and the longest wait (seconds).
+_RETRIES, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.5, 30.0
+# Longest wait after losing a race, in seconds.
+_RACE_WAIT = 0.4
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """
+    A repo as it is before a commit.
+
+    Args:
+        sha (`str`):
+            The newest commit of `main`.
+        files (`list[str]`):
+            Paths of its files.
+        tags (`dict[str, str]`):
+            Commits by tag.
+    """
+
+    sha: str
+    files: list[str]
+    tags: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """
+    What a commit does.
+
+    Args:
+        title (`str`):
+            First line of its message.
+        files (`Mapping[str, bytes | Path]`):
+            Content, or the file that holds it, by path in the repo.
+        deleted (`Sequence[str]`):
+            Paths that go.
+        tag (`str`, *optional*):
+            Tag for the commit.
+    """
+
+    title: str
+    files: Mapping[str, bytes | Path]
+    deleted: Sequence[str] = ()
+    tag: str | None = None
+
+
+def read_head(api: HfApi, repo: str, kind: str = "dataset") -> Head:
+    """
+    The newest commit of a repo, its files and its tags.
+
+    Raises:
+        [`HubError`]: No answer, or no access.
+        [`NoRepoError`]: No such repo.
+    """
+    with hub_errors(f"reading {repo}"):
+        refs = api.list_repo_refs(repo, repo_type=kind)
+        sha = str(api.repo_info(repo, repo_type=kind).sha)
+        files = api.list_repo_files(repo, repo_type=kind, revision=sha)
+    return Head(sha, files, tags={ref.name: ref.target_commit for ref in refs.tags})
+
+
+def commit_change(api: HfApi, repo: str, build: Callable[[Head], Change], kind: str = "dataset") -> str:
+    """
+    Commits a change on the head of `main`, and tags the commit.
+
+    Args:
+        api (`HfApi`):
+            The client.
+        repo (`str`):
+            The repo, which has to exist.
+        build (`Callable[[Head], Change]`):
+            The change for a head; called again for every head it is tried on.
+        kind (`str`, *optional*, defaults to `"dataset"`):
+            "dataset" or "model".
+
+    Returns:
+        `str`: The commit.
+
+    Raises:
+        [`HubError`]: No access, no answer after retries, or others kept changing the repo.
+        [`NoRepoError`]: No such repo.
+    """
+    mark = f"push {uuid.uuid4().hex}"
+    failures = 0
+    for attempt in range(_ROUNDS):
+        head = read_head(api, repo, kind)
+        change = build(head)
+        try:
+            sha = _commit(api, repo, kind, head, change, mark)
+        except HUB_ERRORS as error:
+            status = status_of(error)
+            if status in (409, 412):
+                _pause(min(_RACE_WAIT, 0.05 * (attempt + 1)) * _share())
+            elif status is None or status == 429 or status >= 500:
+                failures += 1
+                if failures > _RETRIES:
+                    raise refusal(error, f"committing to {repo}") from error
+                _pause(_wait(error, failures))
+            else:
+                raise refusal(error, f"committing to {repo}") from error
+            # The answer may have got lost, not the commit: then it is there under its mark.
+            landed = _landed(api, repo, kind, mark, head.sha)
+            if landed is None:
+                continue
+            sha = landed
+        if change.tag is not None:
+            tag_commit(api, repo, change.tag, sha, kind)
+        return sha
+    raise HubError(f"committing to {repo} failed: others changed it {_ROUNDS} times meanwhile; try again later")
+
+
+def _commit(api: HfApi, repo: str, kind: str, head: Head, change: Change, mark: str) -> str:
+    present = set(head.files)
+    operations: list[CommitOperationAdd | CommitOperationDelete] = [
+        CommitOperationDelete(path) for path in change.deleted if path in present and path not in change.files
+    ]
+    operations += [CommitOperationAdd(path, content) for path, content in change.files.items()]
+    info = api.create_commit(
+        repo,
+        operations,
+        commit_message=change.title,
+        commit_description=mark,
+        repo_type=kind,
+        parent_commit=head.sha,
+    )
+    return str(info.oid)
+
+
+def _landed(api: HfApi, repo: str, kind: str, mark: str, since: str) -> str | None:
+    """The commit that carries the mark, among those newer than `since`."""
+    with hub_errors(f"reading {repo}"):
+        for commit in api.list_repo_commits(repo, repo_type=kind):
+            if commit.commit_id == since:
+                return None
+            if mark in commit.message:
+                return str(commit.commit_id)
+    return None
+
+
+def tag_commit(api: HfApi, repo: str, tag: str, sha: str, kind: str = "dataset") -> None:
+    """
+    Names a commit; nothing happens when it has that name already.
+
+    Args:
+        api (`HfApi`):
+            The client.
+        repo (`str`):
+            The repo.
+        tag (`str`):
+            The name.
+        sha (`str`):
+            The commit.
+        kind (`str`, *optional*, defaults to `"dataset"`):
+            "dataset" or "model".
+
+    Raises:
+        [`HubError`]: The tag names another commit, or the Hub said no.
+    """
+    doing = f"tagging {repo}@{tag}"
+    for failures in range(1, _RETRIES + 2):
+        try:
+            api.create_tag(repo, tag=tag, revision=sha, repo_type=kind)
+            return
+        except HUB_ERRORS as error:
+            status = status_of(error)
+            if status == 409:
+                found = read_head(api, repo, kind).tags.get(tag)
+                if found == sha:
+                    return
+                raise HubError(
+                    f"{doing} failed: the tag names the commit {(found or '?')[:8]} already; what was pushed is the "
+                    f"commit {sha}, which can be read with revision={sha[:8]!r}"
+                ) from error
+            if failures > _RETRIES or (status is not None and status != 429 and status < 500):
+                raise refusal(error, doing) from error
+            _pause(_wait(error, failures))
+
+
+def _wait(error: Exception, failures: int) -> float:
+    asked = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
+    if asked.isdigit():
+        return min(float(asked), _LONGEST_WAIT)
+    return float(min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT))
+
+
+def _share() -> float:
+    """A share of a wait that differs between processes, so that they do not keep meeting."""
+    return (os.getpid() * 7 + time.monotonic_ns()) % 97 / 97
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)

@@ -1,0 +1,1 @@
+"""Watching a training run for a reward that is being hacked."""

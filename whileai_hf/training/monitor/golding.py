@@ -1,0 +1,88 @@
+"""The gold of a monitor: any judge as a reward function that scores held-out completions and nothing else."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from whileai_hf.actors import ScriptedModel
+from whileai_hf.actors.models import Model
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment.rewards import is_reward_function
+from whileai_hf.score.choosing import choose_judge
+from whileai_hf.score.config import GradingConfig
+from whileai_hf.score.verify.reward import JudgeReward, as_reward
+from whileai_hf.training.monitor.tape import GOLD, TASK_COLUMN, Reward, Tape, is_async_reward
+
+
+Failed = Callable[[str, Exception], None]
+
+
+def make_gold(gold: Any) -> Reward:
+    """
+    What was given as gold, as a reward function.
+
+    Args:
+        gold (`Any`):
+            A judge (row to verdict), a verifier, a judge model, a reward model, or a reward function of TRL's shape.
+
+    Raises:
+        [`ConfigurationError`]: It is none of them.
+    """
+    if isinstance(gold, JudgeReward) or is_reward_function(gold):
+        reward: Reward = gold
+        return reward
+    if isinstance(gold, str | Model | ScriptedModel):
+        gold = choose_judge(gold, None, GradingConfig())
+    if not callable(gold) or isinstance(gold, type):
+        raise ConfigurationError(
+            f"gold={gold!r:.80} scores nothing; pass a judge (a callable of a row), a verifier, a reward model, or a "
+            "reward function of the trainer's shape"
+        )
+    return as_reward(gold, name=GOLD)
+
+
+def held_out_only(reward: Reward, tape: Tape, failed: Failed) -> Reward:
+    """
+    A gold that is asked about held-out completions alone: its verdicts can be dear, and training must not see them.
+
+    Args:
+        reward (`Callable`):
+            The gold as a reward function.
+        tape ([`Tape`]):
+            Where its scores go.
+        failed (`Callable`):
+            Told what the gold raises; the completions then have no gold score.
+    """
+    if is_async_reward(reward):
+
+        @functools.wraps(reward)
+        async def awaited(prompts: Any, completions: Any, **columns: Any) -> Any:
+            if TASK_COLUMN not in columns:
+                return [None] * len(completions)
+            try:
+                values = await reward(prompts=prompts, completions=completions, **columns)
+                tape.take(GOLD, prompts, completions, columns, values)
+            except Exception as error:
+                failed("the gold", error)
+                return [None] * len(completions)
+            return values
+
+        awaited.__name__ = GOLD
+        return awaited
+
+    @functools.wraps(reward)
+    def called(prompts: Any, completions: Any, **columns: Any) -> Any:
+        if TASK_COLUMN not in columns:
+            return [None] * len(completions)
+        try:
+            values = reward(prompts=prompts, completions=completions, **columns)
+            tape.take(GOLD, prompts, completions, columns, values)
+        except Exception as error:
+            failed("the gold", error)
+            return [None] * len(completions)
+        return values
+
+    called.__name__ = GOLD
+    return called

@@ -39,6 +39,13 @@ def rows(function=FIND, arguments=None, content="sent"):
         rows(arguments={"id": "A1", "filter": {"privileged": P}}),
         rows(arguments=json.dumps({"id": "A1", "privileged": P})),
         rows(content={"status": "ok", "privileged": P}),
+        rows(content=json.dumps({"status": "ok", "privileged": P})),
+        rows(content=[{"type": "text", "text": json.dumps([{"expected_calls": [P]}])}]),
+        rows(content=json.dumps({"status": "ok", "body": json.dumps({"privileged": P})})),
+        rows(arguments={"id": "A1", "body": json.dumps({"privileged": P})}),
+        rows(arguments={"id": "A1", "filter": [json.dumps({"privileged": P})]}),
+        [{**row, "prompt": json.dumps({"ask": "Where?", "privileged": P})} for row in rows()],
+        [{**row, "messages": row["messages"][:-1], "final_text": json.dumps({"privileged": P})} for row in rows()],
     ],
 )
 @pytest.mark.parametrize("kind", ["sft", "kto", "grpo", "eval", "opd"])
@@ -51,3 +58,10 @@ def test_a_parameter_of_that_name_is_data():
     (row, _) = wai.to_trl(rows({**FIND, "parameters": declared}, {"id": "A1", "privileged": True}), "sft")
     assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"id": "A1", "privileged": True}
     assert "privileged" in row["tools"][0]["function"]["parameters"]["properties"]
+
+
+def test_the_rest_of_a_text_stays_to_the_last_byte():
+    (row, _) = wai.to_trl(rows(content='{"status":  "ok", "privileged": {"reference": "x"}, "n": 1.50}'), "sft")
+    assert row["messages"][2]["content"] == '{"status":  "ok", "n": 1.50}'
+    for text in ("a privileged few", '{"securityContext": {"privileged": true}}', '{"privileged": "x"} and more'):
+        assert wai.to_trl(rows(content=text), "sft")[0]["messages"][2]["content"] == text

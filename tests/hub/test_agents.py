@@ -10,9 +10,9 @@ from hub.catalog_cards import card
 
 import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError, HubError
-from whileai_hf.hub.agents import agents, register_agent
 from whileai_hf.hub.cards import front_matter
-from whileai_hf.hub.catalog import datasets
+from whileai_hf.hub.listing import datasets
+from whileai_hf.hub.registering import agents, register_agent
 
 
 def get_order(order_id: str) -> dict:

@@ -8,7 +8,8 @@ from hub.catalog_cards import card
 from huggingface_hub import constants
 
 from whileai_hf.errors import ConfigurationError, HubError
-from whileai_hf.hub.catalog import catalog, datasets
+from whileai_hf.hub.accounts import account_from
+from whileai_hf.hub.listing import catalog, datasets
 from whileai_hf.hub.status import hf_status
 
 
@@ -171,7 +172,7 @@ def test_status_of_a_token_in_the_file_of_the_login(filled, monkeypatch):
 def test_status_without_an_account_and_without_a_hub_is_no_error(filled, monkeypatch):
     with filled.signed_in(None):
         found = hf_status()
-    assert (found.signed_in, found.token_from, found.reachable) == (False, None, None)
+    assert (found.signed_in, found.token_from, found.reachable) == (False, None, True)
     assert str(found).startswith("not signed in\n") and "hf auth login" in found.notes[0] and len(found.notes) == 1
     with filled.signed_in("hf_nobody"):
         found = hf_status()
@@ -181,13 +182,46 @@ def test_status_without_an_account_and_without_a_hub_is_no_error(filled, monkeyp
     found = hf_status()
     assert (found.signed_in, found.reachable, found.account) == (False, False, None)
     assert "gave no answer" in found.notes[0]
+    with filled.signed_in(None):
+        found = hf_status()
+    assert found.reachable is False and len(found.notes) == 2
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     found = hf_status()
     assert found.offline is True and re.search("HF_HUB_OFFLINE", str(found))
 
 
 def test_a_password_in_the_endpoint_is_not_shown(hub, monkeypatch):
-    monkeypatch.setattr(constants, "ENDPOINT", hub.server.url.replace("http://", "http://me:pa55@"))
+    monkeypatch.setattr(constants, "ENDPOINT", hub.server.url.replace("//", "//me:pa55@"))
     hub.server.stop()
     found = hf_status()
     assert "pa55" not in str(found) and "pa55" not in str(found.to_dict())
+
+
+def test_what_a_token_may_do_is_read_from_what_the_hub_says():
+    orgs = [{"name": "acme", "roleInOrg": "admin"}, {"name": "guests", "roleInOrg": "read"}, {"name": None}, "odd"]
+    token = {"role": "write"}
+    found = account_from({"name": "ada", "orgs": orgs, "auth": {"accessToken": token}})
+    assert (found.namespaces, found.writes_to) == (["ada", "acme", "guests"], ["ada", "acme"])
+    scoped = [
+        {"entity": {"type": "user", "name": "ada"}, "permissions": ["repo.content.read", "repo.write"]},
+        {"entity": {"type": "org", "name": "acme"}, "permissions": ["repo.content.read"]},
+        {"entity": None},
+    ]
+    token = {"role": "fineGrained", "fineGrained": {"scoped": scoped, "global": []}}
+    found = account_from({"name": "ada", "orgs": orgs, "auth": {"accessToken": token}})
+    assert (found.role, found.writes_to) == ("fineGrained", ["ada"])
+    for auth in ({}, {"type": "oauth"}, None, {"accessToken": None}):
+        assert account_from({"name": "ada", "auth": auth}).writes_to is None
+
+
+@pytest.mark.parametrize("token", ["hf_\u20ac", "hf_a b", "hf_\x7f"])
+def test_a_token_that_cannot_be_one_is_no_crash(hub, token):
+    with hub.signed_in(token):
+        found = hf_status()
+        assert found.signed_in is False and token not in str(found) and len(found.notes) == 1
+
+
+def test_a_token_from_a_build_server_that_cannot_be_had_is_a_note(hub, monkeypatch):
+    monkeypatch.setenv("HF_OIDC_RESOURCE", "alice/refunds")
+    found = hf_status()
+    assert (found.signed_in, found.token_from) == (False, "HF_OIDC_RESOURCE") and "HF_OIDC_RESOURCE" in found.notes[0]

@@ -9,8 +9,8 @@ from hub.catalog_cards import card
 import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError, DataError, HubError, SourceNotFoundError
 from whileai_hf.hub.cards import front_matter
-from whileai_hf.hub.catalog import catalog, datasets
 from whileai_hf.hub.lifecycle import publish, unpublish, update_dataset
+from whileai_hf.hub.listing import catalog, datasets
 from whileai_hf.hub.profiling import preview, profile
 from whileai_hf.hub.pulling import pull
 from whileai_hf.hub.pushing import push

@@ -5,7 +5,7 @@ from hub import catalog_routes
 from hub.catalog_cards import card
 
 from whileai_hf.errors import ConfigurationError, HubError, SourceNotFoundError
-from whileai_hf.hub.agents import register_agent
+from whileai_hf.hub.registering import register_agent
 from whileai_hf.hub.removal import carry_out, delete_dataset, delete_empty_datasets, purge_agent
 
 

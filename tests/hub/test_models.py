@@ -13,9 +13,10 @@ from safetensors.numpy import save_file
 
 from whileai_hf.errors import ConfigurationError, DataError, HubError, SourceNotFoundError
 from whileai_hf.hub.models import push_adapter
-from whileai_hf.hub.models.evaluation import read_holdout
+from whileai_hf.hub.models.evaluation import read_delta, read_holdout, with_delta
 from whileai_hf.hub.models.folder import read_adapter
 from whileai_hf.hub.models.results import result_file
+from whileai_hf.hub.models.sections import delta_figure, delta_section
 from whileai_hf.measure.compare import delta_report
 from whileai_hf.measure.passes import pass_at
 from whileai_hf.training.runs import training_run
@@ -112,7 +113,7 @@ def test_a_folder(hub, adapter, data):
     worked = _section(readme, "Did training work?")
     low, high = after.ci95
     assert f"| After | {after.pass_at_1:.3f} | [{low:.3f}, {high:.3f}] | 20 | 4 |" in worked
-    assert "Change +0.500" in worked
+    assert "Change +0.500, 95% interval [" in worked and f"`{report.verdict}`" in worked
     changed = _section(readme, "What changed")
     main = report.metrics["pass_at_1"]
     assert f"| `pass_at_1` | target | {main.before:.3f} | {main.after:.3f} | {main.delta:+.3f} |" in changed
@@ -299,6 +300,34 @@ def test_holdouts():
     assert path == ".eval_results/me--x.yaml"
     (entry,) = parse_eval_result_entries(yaml.safe_load(content))
     assert (entry.task_id, entry.value, entry.dataset_revision) == ("loss", 2.1, None)
+
+
+def test_the_delta_report_tells_of_the_change():
+    report = delta_report(BEFORE, AFTER)
+    told = read_delta(report)
+    alone = with_delta(None, told)
+    main = report.metrics["pass_at_1"]
+    assert (alone.before.value, alone.after.value, alone.after.n_tasks) == (main.before, main.after, 20)
+    assert alone.verdict == report.verdict and alone.ci95 == pytest.approx(main.ci95)
+    both = with_delta(read_holdout({"before": 0.2, "after": pass_at(AFTER)}), told)
+    assert both.before.value == 0.2 and both.delta == main.delta and both.after.ci95 == pass_at(AFTER).ci95
+    other = read_holdout({"metric": "loss", "before": 2.0, "after": 1.0})
+    assert with_delta(other, told) == other and with_delta(None, None) is None
+    few = delta_report(BEFORE[:4], AFTER[:4])
+    assert with_delta(None, read_delta(few)).verdict == "insufficient_data"
+
+
+def test_a_delta_report_as_json():
+    report = delta_report(BEFORE, AFTER).to_dict()
+    odd = {
+        "metrics": {"x": {"before": "?", "delta": True, "ci95": [1]}, "y": 7},
+        "verdict": "moved",
+        "notes": [1, "n"],
+    }
+    assert read_delta(json.loads(json.dumps(report)))["metrics"]["pass_at_1"]["delta"] == 0.5
+    told = read_delta(odd)
+    assert told["metrics"]["x"]["before"] is None and told["metrics"]["x"]["ci95"] is None and told["notes"] == ["n"]
+    assert "| `x` |" in delta_section(told, None) and delta_figure(told) is None
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,25 @@ def test_a_verdict_under_another_name_is_read_when_it_is_named():
         profile(rows, reward="question")
 
 
+def test_scores_of_others_are_no_verdict_until_somebody_says_so():
+    rows = [
+        {"prompt": f"p{i}", "chosen": "a", "rejected": "b", "score_chosen": 4, "score_rejected": i} for i in range(4)
+    ]
+    found = profile(rows)
+    assert found.passes is None and "(numbers stand in score_chosen, score_rejected)" in found.cannot[0]
+    assert found.roles == {"prompt": "prompt", "reply": "chosen", "rejected": "rejected"}
+    assert profile(rows, reward="score_rejected", threshold=2).pass_rate == 0.5
+
+
+def test_a_completions_table_of_trl_is_read_as_one():
+    rows = [
+        {"step": 1, "prompt": f"p{i // 4}", "completion": f"c{i}", "right": float(i % 2), "advantage": i % 2 - 0.5}
+        for i in range(16)
+    ]
+    found = profile(rows)
+    assert found.pass_rate == 0.5 and found.mixed["mixed"] == 4 and "reply" in found.lengths
+
+
 def test_rewards_that_are_a_scale_have_no_pass_rate_until_one_is_named():
     rows = [{"prompt": f"p{i // 3}", "reward": 0.1 + 0.017 * i} for i in range(30)]
     found = profile(rows)

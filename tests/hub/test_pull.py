@@ -42,6 +42,7 @@ def deleted(hub):
 
 
 def private(hub):
+    hub.server.repo("alice/a").private = True
     hub.server.users = {**hub.server.users, "hf_alice": hub.server.users["hf_bob"]}
 
 
@@ -59,12 +60,6 @@ def busy(hub):
 
 GONE = (deleted, private)
 UNREACHABLE = (down, broken, busy)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """The clients' own waits between retries, without the waiting."""
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
 
 
 @pytest.mark.parametrize("make", [push_both, push_both_plainly])

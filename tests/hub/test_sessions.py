@@ -2,6 +2,7 @@
 
 import json
 
+import datasets
 import pytest
 from datasets import Dataset, load_dataset
 from datasets.packaged_modules.json.json import has_agent_traces_markers
@@ -73,7 +74,8 @@ def _repo(folder, graded, card):
 
 @pytest.mark.parametrize("card", [True, False])
 @pytest.mark.parametrize("streaming", [True, False])
-def test_traces_beside_parquet_do_not_hijack_it(graded, tmp_path, card, streaming):
+def test_traces_beside_parquet_do_not_hijack_it(graded, tmp_path, monkeypatch, card, streaming):
+    monkeypatch.setattr(datasets.config, "TORCH_AVAILABLE", False)  # streaming would spend seconds on importing it
     _repo(tmp_path / "repo", graded, card)
     loaded = load_dataset(
         str(tmp_path / "repo"), split="train", streaming=streaming, cache_dir=str(tmp_path / "cache")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
+from whileai_hf.measure.hygiene import dedupe_groups
 from whileai_hf.rows import open_rows, view
 from whileai_hf.rows.schema import calibration_of
 from whileai_hf.select import SelectionConfig, optimize
@@ -91,15 +92,16 @@ def test_duplicates(as_source):
     rows = [
         rollout("t", 0, 1, steps=[call], final_text="Done."),
         rollout("t", 1, 0, steps=[call], final_text="Failed."),
-        rollout("t", 2, 1, steps=[turned, {"text": "thinking"}], final_text="  done. "),  # a copy of the first
+        rollout("t", 2, 1, steps=[turned], final_text="  done. "),  # a copy of the first
         rollout("t", 3, 1, steps=[other], final_text="Done."),
         rollout("t", 4, 0, steps=[call, call], final_text="Done."),
         rollout("u", 5, 1, steps=[call], final_text="Done."),  # another group
         rollout("u", 6, 0, steps=[call], final_text="No."),
+        rollout("t", 7, 1, steps=[turned, {"text": "thinking"}], final_text="Done."),  # says more: other tokens
     ]
     kept, report = optimize(as_source(rows))
-    assert report.dropped["duplicate"] == 1
-    assert len(kept) == 6
+    assert report.dropped["duplicate"] == dedupe_groups(rows)[1].n_dropped == 1
+    assert len(kept) == 7
     assert report.hygiene_warnings == []
     rows[2]["reward"] = 0
     _, report = optimize(as_source(rows))

@@ -217,8 +217,9 @@ def test_the_run_ends_with_the_training(trained):
 
 def test_recording_costs_next_to_nothing(trained):
     """Time spent in our code, not a difference of two noisy runs: under 3% of the steps of a model this small."""
-    _, _, recorder, _, seconds = trained
-    assert recorder.seconds < 0.03 * seconds
+    trainer, _, recorder, _, seconds = trained
+    (callback,) = (c for c in trainer.callback_handler.callbacks if type(c).__module__.startswith("whileai_hf"))
+    assert 0 < recorder.seconds + callback.seconds < 0.03 * seconds
 
 
 def test_training_is_the_same_with_and_without(trained, tiny, settings, tmp_path):

@@ -7,10 +7,10 @@ import sys
 
 from whileai_hf.cli.files import check_output, json_text
 from whileai_hf.errors import ConfigurationError, PublishGateError
-from whileai_hf.hub.catalog import catalog as list_public
-from whileai_hf.hub.catalog import datasets as list_own
 from whileai_hf.hub.lifecycle import publish as make_public
 from whileai_hf.hub.lifecycle import unpublish as make_private
+from whileai_hf.hub.listing import catalog as list_public
+from whileai_hf.hub.listing import datasets as list_own
 from whileai_hf.hub.profiling import preview as look_at
 from whileai_hf.hub.profiling import profile as describe
 from whileai_hf.hub.pulling import pull as fetch

@@ -89,7 +89,10 @@ def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) ->
         return Reason.NO_CONVERSATION
     messages: list[Message] = []
     for item in value:
-        message = item if as_is and is_plain(item) else read_message(item, declared)
+        if as_is and is_plain(item):
+            messages.append(item)
+            continue
+        message = read_message(item, declared)
         if isinstance(message, Reason):
             return message
         messages.append(message)

@@ -13,7 +13,7 @@ from typing import Any
 from whileai_hf.export.reasons import Reason
 from whileai_hf.rows import canonical, dumps, loads, scrub
 from whileai_hf.rows.canonical import canonical_float
-from whileai_hf.rows.privileged import PRIVILEGED_KEYS, may_hide, scrub_text
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS, scrub_text
 
 
 Message = dict[str, Any]
@@ -246,13 +246,9 @@ def answers_nothing(messages: Sequence[Message]) -> bool:
             waiting -= 1
             if not (spoken or called):
                 return True
-            if ids or not called:  # otherwise no call has a name to be known by
-                answered = message.get("tool_call_id")
-                loose = (
-                    loose or not called or bool(answered) and answered not in ids and not (unnamed and waiting >= 0)
-                )
-            elif waiting < 0 and message.get("tool_call_id"):
-                loose = True
+            answered = message.get("tool_call_id")
+            known = not answered or answered in ids or (unnamed and waiting >= 0)
+            loose = loose or not called or not known
         elif "tool_calls" in message:
             calls = message["tool_calls"]
             named = [call["id"] for call in calls if call.get("id")]

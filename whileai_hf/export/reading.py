@@ -10,6 +10,7 @@ from datasets import Dataset
 from whileai_hf.rows import RowView, task_key
 from whileai_hf.rows.columns import is_json_list
 from whileai_hf.rows.features import known_features
+from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Row
 
 
@@ -87,4 +88,4 @@ def text_or_none(value: Any) -> str | None:
 def task_text(row: Row, ask: str) -> str:
     """[`task_key`] as text, the `ask` for a row that names neither task nor prompt."""
     key = task_key(row)
-    return ask if key == "" or not isinstance(key, str | int) else str(key)
+    return scrub_text(ask if key == "" or not isinstance(key, str | int) else str(key))

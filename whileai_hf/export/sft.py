@@ -85,11 +85,8 @@ def sft_shape(view: RowView, job: Job) -> str:
     return "completion" if "completion" in shapes else "messages"
 
 
-def _samples(shaped: Shaped, mask: list[int], unroll: bool) -> Iterator[tuple[Shaped, list[int]]]:
-    """The conversation with its mask; unrolled, one that ends with each trained turn and trains it alone."""
-    if not unroll:
-        yield shaped, mask
-        return
+def _samples(shaped: Shaped, mask: list[int]) -> Iterator[tuple[Shaped, list[int]]]:
+    """For each trained turn a conversation that ends with it and trains it alone."""
     for place, trained in enumerate(mask):
         if trained:
             yield Shaped(shaped.messages[: place + 1], None, shaped.chars_cut), [0] * place + [1]
@@ -124,7 +121,7 @@ def make_sft(view: RowView, job: Job) -> Rows:
         if job.config.max_tool_output_chars is not None:
             shared["tool_chars_cut"] = shaped.chars_cut
         before = len(made)
-        for sample, trained in _samples(shaped, mask, job.config.unroll):
+        for sample, trained in _samples(shaped, mask) if job.config.unroll else ((shaped, mask),):
             columns = _columns(form, sample, trained, offered, job, place)
             if isinstance(columns, Reason):
                 tally.left_out.add(columns, place) if not job.config.unroll else tally.skip_sample(columns)

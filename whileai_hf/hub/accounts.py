@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from huggingface_hub import HfApi
+from huggingface_hub.errors import OIDCError
 
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, HubError
 
 
 # What a token with its own list of permissions needs to change a repo.
@@ -62,8 +63,19 @@ class Account:
 
 
 def read_account(api: HfApi) -> Account:
-    """Asks the Hub whose token this is."""
-    return account_from(api.whoami())
+    """
+    Asks the Hub whose token this is.
+
+    Raises:
+        [`HubError`]: What is set as the token cannot be one, or none can be had.
+    """
+    try:
+        return account_from(api.whoami())
+    except UnicodeEncodeError:
+        # Not chained: that error holds the token.
+        raise HubError("the token holds a character that no token has; sign in anew with `hf auth login`") from None
+    except OIDCError as error:
+        raise HubError(f"HF_OIDC_RESOURCE is set, and no token could be had for it ({error}); unset it") from error
 
 
 def account_from(said: Mapping[str, Any]) -> Account:
@@ -79,20 +91,21 @@ def account_from(said: Mapping[str, Any]) -> Account:
 
     ```
     """
-    name = str(said.get("name"))
-    orgs = [
-        org["name"] for org in said.get("orgs") or () if isinstance(org, Mapping) and isinstance(org.get("name"), str)
-    ]
+    listed = [org for org in said.get("orgs") or () if isinstance(org, Mapping) and isinstance(org.get("name"), str)]
     auth = said.get("auth")
     token = auth.get("accessToken") if isinstance(auth, Mapping) else None
-    role = token.get("role") if isinstance(token, Mapping) else None
-    found = Account(name, orgs, role if isinstance(role, str) else None, None)
-    return dataclasses.replace(found, writes_to=_writes_to(found, token if isinstance(token, Mapping) else {}))
+    token = token if isinstance(token, Mapping) else {}
+    role = token.get("role")
+    names = [org["name"] for org in listed]
+    found = Account(str(said.get("name")), names, role if isinstance(role, str) else None, None)
+    # A token that may write does so only where its owner may.
+    reads = {org["name"] for org in listed if org.get("roleInOrg") == "read"}
+    return dataclasses.replace(found, writes_to=_writes_to(found, token, reads))
 
 
-def _writes_to(account: Account, token: Mapping[str, Any]) -> list[str] | None:
+def _writes_to(account: Account, token: Mapping[str, Any], reads: set[str]) -> list[str] | None:
     if account.role == "write":
-        return account.namespaces
+        return [name for name in account.namespaces if name not in reads]
     if account.role == "read":
         return []
     fine = token.get("fineGrained")

@@ -32,10 +32,13 @@ def title_of(agent: str) -> str:
     return f"whileai {agent_slug(agent)}"
 
 
-def find_collection(api: HfApi, namespace: str, agent: str) -> Collection | None:
-    """An agent's collection in a namespace, if there is one."""
-    found = api.list_collections(owner=namespace)
-    return next((one for one in found if one.title == title_of(agent) and one.slug.startswith(f"{namespace}/")), None)
+def find_collections(api: HfApi, namespace: str) -> dict[str, str]:
+    """Slugs of the collections in a namespace by their title; of two with one title, the one listed first."""
+    found: dict[str, str] = {}
+    for one in api.list_collections(owner=namespace):
+        if one.slug.startswith(f"{namespace}/"):
+            found.setdefault(one.title, one.slug)
+    return found
 
 
 def fill_collection(

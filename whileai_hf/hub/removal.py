@@ -14,7 +14,7 @@ from huggingface_hub import HfApi
 from whileai_hf.errors import ConfigurationError, HubError, SourceNotFoundError
 from whileai_hf.hub.accounts import Account, read_account
 from whileai_hf.hub.cards.header import LIBRARY_TAG, agent_tag
-from whileai_hf.hub.collection import find_collection
+from whileai_hf.hub.collection import find_collections, title_of
 from whileai_hf.hub.entries import AGENT, Entry, list_entries, ours, size_of
 from whileai_hf.rows import Report
 from whileai_hf.store.repos import NoRepoError, hub_api, hub_errors
@@ -154,8 +154,8 @@ def purge_agent(
         whose = account.own(namespace)
         sets = _owned(list_entries(api, "dataset", author=whose, tags=tags), whose)
         models = _owned(list_entries(api, "model", author=whose, tags=tags), whose)
-        collection = find_collection(api, whose, agent)
-    slugs = [] if collection is None else [collection.slug]
+        slug = find_collections(api, whose).get(title_of(agent))
+    slugs = [] if slug is None else [slug]
     found = Removal(
         f"agent {agent}",
         whose,

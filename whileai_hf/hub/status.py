@@ -12,6 +12,7 @@ from huggingface_hub import constants, get_token
 from whileai_hf.errors import HubError
 from whileai_hf.hub.accounts import Account, read_account
 from whileai_hf.hub.cached import cached_entries
+from whileai_hf.hub.entries import check_answers
 from whileai_hf.rows import Report
 from whileai_hf.store.repos import UnreachableError, hub_api, hub_errors
 
@@ -36,7 +37,7 @@ class HubStatus(Report):
         writes_to (`list[str]`, *optional*):
             Namespaces the token may push to; `None` where the Hub does not say.
         token_from (`str`, *optional*):
-            Where the token comes from: `HF_TOKEN`, `token file`, `argument`; `None` without one.
+            Where the token comes from: `HF_TOKEN`, `token file`, `argument`, ...; `None` without one.
         endpoint (`str`):
             The Hub that is asked.
         reachable (`bool`, *optional*):
@@ -102,7 +103,8 @@ def hf_status(*, token: str | None = None) -> HubStatus:
     if offline:
         notes.append("HF_HUB_OFFLINE is set: the Hub is not asked, and what is not in the cache cannot be read")
     elif source is None:
-        notes.append(f"not signed in: {SIGN_IN}; public data sets can be read all the same")
+        reachable, notes = _answers(token)
+        notes.insert(0, f"not signed in: {SIGN_IN}; public data sets can be read all the same")
     else:
         account, reachable, notes = _asked(token)
     if source is not None and account is not None and account.writes_to == []:
@@ -128,13 +130,30 @@ def _asked(token: str | None) -> tuple[Account | None, bool | None, list[str]]:
         with hub_errors("asking who is signed in"):
             return read_account(hub_api(token)), True, []
     except UnreachableError as error:
-        return None, False, [str(error).replace(constants.ENDPOINT, without_password(constants.ENDPOINT))]
+        return None, False, [_shown(error)]
     except HubError as error:  # it answered, and does not know the token
         return None, True, [str(error)]
 
 
+def _answers(token: str | None) -> tuple[bool, list[str]]:
+    try:
+        with hub_errors("asking the Hub for a sign of life"):
+            check_answers(hub_api(token))
+            return True, []
+    except UnreachableError as error:
+        return False, [_shown(error)]
+    except HubError:  # a no is an answer
+        return True, []
+
+
+def _shown(error: HubError) -> str:
+    return str(error).replace(constants.ENDPOINT, without_password(constants.ENDPOINT))
+
+
 def _source() -> str | None:
     """Where the token in use comes from, as `huggingface_hub` looks for it."""
+    if os.environ.get("HF_OIDC_RESOURCE"):
+        return "HF_OIDC_RESOURCE"
     if get_token() is None:
         return None
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
@@ -149,8 +168,8 @@ def without_password(url: str) -> str:
 
     Examples:
     ```python
-    >>> without_password("https://me:secret@hub.example.org/x")
-    'https://hub.example.org/x'
+    >>> without_password("ftp://me:secret@hub.example.org/x")
+    'ftp://hub.example.org/x'
 
     ```
     """

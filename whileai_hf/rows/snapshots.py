@@ -278,6 +278,6 @@ def _loaded(located: Located, config_name: str | None, token: str | bool | None)
     other = [file for file in files if located.sha not in file.parts]
     if other:
         raise UnreachableError(
-            f"reading {located} failed: the Hub did not answer, and what is on this machine is another commit; try again"
+            f"reading {located} failed: the Hub gave no answer, and what is on this machine is another commit"
         )
     return loaded

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from whileai_hf.measure.hacks.numbers import number_of
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.measure.passes.stopped import choose_estimator
 from whileai_hf.measure.passes.stops import read_groups, was_stopped
@@ -25,6 +26,8 @@ from whileai_hf.stats import Interval, wilson
 SURE_ROLLOUTS = 16
 # Of a rate: enough to tell counts apart, and short enough to be written without a second look at the number.
 _DECIMALS = 7
+# A stamp of more rollouts than this was not counted: a double holds every whole number only up to here.
+_MOST_ROLLOUTS = 2**53
 # Mean rewards closer than this are one number, rounded or not.
 _SAME = 1e-6
 
@@ -51,11 +54,11 @@ def still_holds(stamp: Mapping[str, Any] | None, n: int, policy: Any = None, mea
     """
     if stamp is None or (policy is not None and stamp.get("policy_version") not in (None, policy)):
         return False
-    seen, rate = stamp.get("n"), stamp.get("pass_rate")
-    if not isinstance(seen, int | float) or not isinstance(rate, int | float) or not 0 <= rate <= 1 or seen < 1:
+    seen, rate = number_of(stamp.get("n")), number_of(stamp.get("pass_rate"))
+    if seen is None or rate is None or not 0 <= rate <= 1 or not 1 <= seen <= _MOST_ROLLOUTS:
         return False
-    told = stamp.get("mean_reward", rate)
-    agrees = mean is not None and isinstance(told, int | float) and abs(told - mean) < _SAME
+    told = number_of(stamp.get("mean_reward", rate))
+    agrees = mean is not None and told is not None and abs(told - mean) < _SAME
     return seen > n or (seen == n and agrees)
 
 
@@ -161,9 +164,9 @@ def difficulty(pool: Pool) -> Difficulty:
     read, policy = 0, _policies(pool)
     for task, stamp in enumerate(carried_stamps(pool)):
         if stamp is not None and still_holds(stamp, int(n[task]), policy[task], float(rates[task])):
-            mean = stamp.get("mean_reward")
-            rates[task] = mean if isinstance(mean, int | float) else stamp["pass_rate"]
-            n[task] = stamp["n"]
+            mean = number_of(stamp.get("mean_reward"))
+            rates[task] = mean if mean is not None and np.isfinite(mean) else stamp["pass_rate"]
+            n[task] = int(stamp["n"])
             read += 1
     return Difficulty(rates, n, read)
 

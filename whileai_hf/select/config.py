@@ -90,12 +90,12 @@ class SelectionConfig:
                 raise ConfigurationError(f"{name}={value!r} is not a reward; pass a finite number")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ConfigurationError(f"seed={self.seed!r} is no seed; pass a whole number from 0 on")
-        check_band(self.band)
+        check_band(self.band, "or enforce_band=False to keep every group")
 
 
-def check_band(band: object) -> None:
+def check_band(band: object, otherwise: str = "or leave it out") -> None:
     """
-    Refuses what is no band.
+    Refuses what is no band; `otherwise` says what else there is to do.
 
     Raises:
         [`ConfigurationError`]: Not two pass rates, the lower one first.
@@ -106,8 +106,8 @@ def check_band(band: object) -> None:
         if 0 <= low < high <= 1:
             return
     raise ConfigurationError(
-        f"band={band!r} is not a pair of pass rates with 0 <= low < high <= 1; pass for example (0.2, 0.8), "
-        "or enforce_band=False to keep every group"
+        f"band={band!r:.80} is not a pair of pass rates with 0 <= low < high <= 1; pass for example (0.2, 0.8), "
+        f"{otherwise}"
     )
 
 

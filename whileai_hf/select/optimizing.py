@@ -93,12 +93,10 @@ def optimize(
 
 def _penalty(pool: Pool, rows: IntArray) -> dict[str, ArrowColumn]:
     """The rewards trained on, and what the judge gave the penalized rows."""
-    spared = ~truncated(pool.view)[rows]
-    verdicts = np.array(pool.judged.values, dtype=np.float64)
-    if pool.view.has("reward_before_penalty"):  # penalized before: the judge's verdict is the one that was kept
-        earlier = numbers(pool.view, "reward_before_penalty")
-        verdicts = np.where(np.isnan(earlier), verdicts, earlier)
-    before = pa.array(verdicts[rows], mask=np.asarray(spared, dtype=np.bool_))
+    # What rows come with stays: of those penalized before, it is the judge's verdict.
+    earlier = numbers(pool.view, "reward_before_penalty")
+    verdicts = np.where(np.isnan(earlier) & truncated(pool.view), pool.judged.values, earlier)[rows]
+    before = pa.array(verdicts, mask=np.isnan(verdicts))
     return {"reward": pa.array(pool.rewards.values[rows]), "reward_before_penalty": before}
 
 

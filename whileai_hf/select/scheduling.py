@@ -19,6 +19,7 @@ from whileai_hf.select.emitting import emit
 from whileai_hf.select.pool import Pool, open_tasks
 from whileai_hf.select.rates import Scale, on_scale, reward_scale
 from whileai_hf.select.summary import eval_rows, eval_warning
+from whileai_hf.select.verdicts import odd_rewards
 
 
 # One rollout says whether a task can be solved, not how often.
@@ -169,7 +170,11 @@ def curriculum(
         eval_sourced=eval_sourced,
         solved=solved,
         floor=floor,
-        warnings=[*eval_warning(eval_sourced, "rows"), *_guessed(levels, measured)],
+        warnings=[
+            *odd_rewards(pool.view, pool.judged),
+            *eval_warning(eval_sourced, "rows"),
+            *_guessed(levels, measured),
+        ],
         notes=scale.note,
     )
 

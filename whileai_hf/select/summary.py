@@ -16,6 +16,7 @@ from whileai_hf.select.config import SelectionConfig
 from whileai_hf.select.pool import BoolArray, Pool, truncated
 from whileai_hf.select.report import SelectionReport
 from whileai_hf.select.rl import GroupSelection
+from whileai_hf.select.verdicts import odd_rewards
 
 
 # From this many repeats a group gives pass^k and pass@k (`measure.pass_at`).
@@ -74,7 +75,7 @@ def summarise(
         [`SelectionReport`]: Every row given is kept or counted at one gate.
     """
     eval_sourced = eval_rows(pool.view, rows)
-    warnings = eval_warning(eval_sourced)
+    warnings = [*odd_rewards(pool.view, pool.judged), *eval_warning(eval_sourced)]
     if not rows.size:
         warnings.append("nothing is left to train on; see what each gate dropped")
     cut = int(np.count_nonzero(truncated(pool.view)[rows])) if config.truncated == "penalize" else 0
@@ -153,8 +154,6 @@ def _notes(pool: Pool, config: SelectionConfig, cut: int, privileged: Sequence[s
             "groups were stopped early by their verdicts: the pass rates of the stamps are those of the rollouts a "
             "group got in any case (n_probe), the band looks at all it got"
         )
-    if pool.rewards.not_numbers:
-        notes.append(f"{pool.rewards.not_numbers} rewards are not numbers and count as ungraded")
     if pool.rewards.partial:
         notes.append(
             f"{pool.rewards.partial} rewards are neither 0 nor 1: a pass is a reward of at least "

@@ -6,6 +6,7 @@ Importing this module imports transformers, which takes seconds: in this room on
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import transformers
@@ -81,13 +82,15 @@ class TrainerCallback(transformers.TrainerCallback):
         self._training = self._writes = self._warned = False
         self._dead = DeadGroups()
         self._totals: dict[str, Any] = {}
+        self.seconds = 0.0
+        """Time spent on the logs of steps since training began."""
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Opens the record, or goes on with that of the checkpoint."""
         self._writes = state.is_world_process_zero
-        self._dead, self._totals = DeadGroups(state.num_input_tokens_seen), {}
+        self._dead, self._totals, self.seconds = DeadGroups(state.num_input_tokens_seen), {}, 0.0
         trainer = calling_trainer()
         if trainer is not None and trainer is not self._watched:
             watch(trainer, self._failed)
@@ -122,10 +125,12 @@ class TrainerCallback(transformers.TrainerCallback):
     ) -> None:
         """Adds a log to the point of its step."""
         if logs and state.is_world_process_zero:
+            began = time.perf_counter()
             self._totals.update(totals_of(logs))
             values = {**values_of(logs), **self._dead.read(logs)}
             if values.keys() - {"epoch"}:  # the log of the totals has a step and nothing to say about it
                 self._safely(self.run.add_point, state.global_step, values)
+            self.seconds += time.perf_counter() - began
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any

@@ -309,6 +309,31 @@ def test_a_rubric_of_the_agent_s_reaches_its_judge(tasks, tools):
     assert seen[0]["messages"][0] == {"role": "system", "content": "Be kind."}
 
 
+def test_a_further_judge_sees_what_the_others_see(tasks, tools):
+    seen = []
+    spec = load_environment(tasks, tools=tools, reward=one)
+    gold = spec.as_reward(lambda row: seen.append(row) or 0.5, name="gold")
+    row = spec.train_dataset[0]
+    assert gold(prompts=[row["prompt"]], completions=["Hi"], task_id=[row["task_id"]]) == [0.5]
+    assert (gold.__name__, seen[0]["privileged"]) == ("gold", tasks[0]["privileged"])
+    assert spec.as_reward(one).__name__ == "one"
+    assert [reward.__name__ for reward in spec.reward_funcs] == ["one"]
+
+    def own(prompts, completions, **columns):
+        return [0.0] * len(prompts)
+
+    with pytest.raises(ConfigurationError, match="has its own|with its own"):
+        spec.as_reward(own, name="gold")
+
+
+def test_a_repo_with_a_held_out_split(tasks, tools, monkeypatch):
+    parts = split(tasks, holdout=0.3)
+    monkeypatch.setattr("whileai_hf.export.environment.loading.load_dataset", {"me/desk": parts}.__getitem__)
+    spec = load_environment("me/desk", tools=tools, reward=one)
+    assert spec.train_dataset["scenario_id"][:] == parts["train"]["scenario_id"][:]
+    assert spec.eval_dataset["scenario_id"][:] == parts["holdout"]["scenario_id"][:]
+
+
 def test_trainer_kwargs(tasks, tools):
     spec = load_environment(tasks, tools=tools, reward=one, holdout=0.3)
     kwargs = spec.trainer_kwargs(model="m")
@@ -348,3 +373,24 @@ def test_a_task_without_a_seed_takes_the_environment_s(tools):
         environment.reset(**scrub(rows[0]))
         told.append(environment.get_order(order_id="ORD-7"))
     assert told[0] != told[1]
+
+
+def test_scripted_users_need_the_rollout_function(tools):
+    rows = [{"prompt": "Hi", "script": [{"user": "Bye"}]}, {"prompt": "Hello", "script": [{"expect": {"tool": "x"}}]}]
+    spec = load_environment(rows, tools=tools, reward=one)
+    with pytest.raises(ConfigurationError, match="1 of 2 tasks have further user turns"):
+        spec.trainer_kwargs()
+    assert "rollout_func" in spec.trainer_kwargs(rollout=True)
+
+
+def test_tools_read_from_local_functions(tasks):
+    def look(order_id: str) -> str:
+        """Look.
+
+        Args:
+            order_id: The order.
+        """
+        return order_id
+
+    spec = load_environment(tasks, tools=[look], reward=ExactMatch())
+    pickle.loads(pickle.dumps((spec.environment_factory, spec.reward_funcs)))

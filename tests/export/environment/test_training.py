@@ -100,7 +100,14 @@ def test_three_ways_to_play_one_policy(tiny_model_dir, tokenizer, token_policy, 
         spec = load_environment(
             tasks, reward=[seen, *JUDGES, spy], tools=tools, system_prompt=policy, avg_turns=2, max_turns=12
         )
-        trainer = trainer_of(tiny_model_dir, tokenizer, tmp_path, spec.trainer_kwargs(rollout=rollout), max_steps=6)
+        trainer = trainer_of(
+            tiny_model_dir,
+            tokenizer,
+            tmp_path,
+            spec.trainer_kwargs(rollout=rollout),
+            max_steps=3,
+            per_device_train_batch_size=8,
+        )
         trainer._generate_single_turn = token_policy()
         calculate = trainer._calculate_rewards
 
@@ -111,7 +118,7 @@ def test_three_ways_to_play_one_policy(tiny_model_dir, tokenizer, token_policy, 
 
         trainer._calculate_rewards = keep
         trainer.train()
-        assert trainer.state.global_step == 6
+        assert trainer.state.global_step == 3
         assert set(live) == set(tasks["scenario_id"])
         assert len(seen.rows) == len(tasks) * (2 if rollout else 1)
         for name, (results, digest) in live.items():

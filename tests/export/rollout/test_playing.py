@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import whileai_hf as wai
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, ModelStopError
 from whileai_hf.export.environment import load_environment
 from whileai_hf.export.rollout import sample_with
 
@@ -162,6 +162,30 @@ def test_a_user_of_your_own_answers(tools, token_policy, stand_in):
     asked = [step["arguments"]["order_id"] for step in seen[1]["steps"] if step.get("tool") == "get_order"]
     assert "ORD-11" in asked
     assert seen[0]["state_digest"] is not None
+
+
+def test_a_user_that_breaks_down_ends_its_own_conversation(tools, token_policy, stand_in):
+    class Frail:
+        name = "frail"
+
+        async def next(self, messages, context):
+            if context.rollout_index:
+                raise TimeoutError("no answer")
+            return None
+
+    spec, prompts, seen = loaded(tools, user_model=Frail())
+    made = spec.rollout_func(prompts * 2, stand_in(token_policy()))
+    assert judge(spec, prompts * 2, made) == [1.0, None]
+    assert made["rollout"][1]["error"] == "TimeoutError: no answer"
+    assert len(seen) == 1
+
+    class Spent(Frail):
+        async def next(self, messages, context):
+            raise ModelStopError("the quota is spent", "quota_spent")
+
+    spec, prompts, _ = loaded(tools, user_model=Spent())
+    with pytest.raises(ModelStopError):
+        spec.rollout_func(prompts, stand_in(token_policy()))
 
 
 def test_a_script_is_said(tools, token_policy, stand_in):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError
-from whileai_hf.measure.logprobs import calibrate, mean_kl
+from whileai_hf.measure.logprobs import mean_kl, stamp_kl
 from whileai_hf.rows import open_rows
 from whileai_hf.rows.schema import calibration_of
 
@@ -127,7 +127,7 @@ def test_nothing_to_measure():
         mean_kl([])
 
 
-def test_calibrate_writes_into_new_rows():
+def test_stamp_kl_writes_into_new_rows():
     rows = [
         {"task_id": "a", "logprob": -3.0, "n_tokens": 4, "ref_logprob": -5.0,
          "calibration": {"task_id": "a", "n": 8, "pass_rate": 0.5}},
@@ -135,18 +135,18 @@ def test_calibrate_writes_into_new_rows():
         {"task_id": "b", "logprob": None, "n_tokens": None, "ref_logprob": None, "calibration": {"mean_kl": 7.0}},
     ]  # fmt: skip
     before = repr(rows)
-    stamped = calibrate(rows)
+    stamped = stamp_kl(rows)
     assert stamped["calibration"][0] == {"task_id": "a", "n": 8, "pass_rate": 0.5, "mean_kl": 0.5}
     assert stamped["calibration"][1]["mean_kl"] == 0.5
     assert stamped["calibration"][2]["mean_kl"] is None
     assert repr(rows) == before
     assert calibration_of(stamped[1]).n == 0
-    assert calibrate(stamped)["calibration"][:] == stamped["calibration"][:]
+    assert stamp_kl(stamped)["calibration"][:] == stamped["calibration"][:]
 
 
 def test_a_reference_is_the_name_of_a_column():
     rows = [{"task_id": 1, "logprob": -3.0, "ref_logprob": -5.0, "n_tokens": 4}]
-    for call in (mean_kl, calibrate):
+    for call in (mean_kl, stamp_kl):
         for ref in (3, None, "", ["ref_logprob"]):
             with pytest.raises(ConfigurationError, match=r"ref=.* is no name of a column"):
                 call(rows, ref=ref)

@@ -1,25 +1,31 @@
 """This process's Hub clients, pointed at a server for the length of a block.
 
 The clients read the endpoint, the caches and the offline flag from the environment once, at import, into the
-attributes named here; the block replaces those and puts them back. The token is read from the environment at every
+attributes named here; the block replaces those and puts them back, and lets retries not wait. The token is read from the environment at every
 call.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import datasets
 import huggingface_hub
 from huggingface_hub import constants, hf_api
-from huggingface_hub.utils import close_session
+from huggingface_hub.utils import _http, close_session
 
 from hub.server import HubServer
+
+
+# The clock of the clients, with retries that do not wait.
+_AT_ONCE = SimpleNamespace(**{**vars(time), "sleep": lambda seconds: None})
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ def pointed_at(server: HubServer, home: Path, token: str | None = "hf_alice") ->
             (datasets.config, "HF_ENDPOINT", server.url),
             (datasets.config, "HUB_DATASETS_URL", files),
             (datasets.config, "HF_HUB_OFFLINE", False),
+            (_http, "time", _AT_ONCE),
         ):
             stack.enter_context(mock.patch.object(module, name, value))
         kept = {

@@ -152,7 +152,7 @@ class Repos:
         """The tree entry of a stored blob."""
         path = self.path(sha256)
         size = path.stat().st_size
-        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n".encode()
+        pointer = f"version https://github.com/git-lfs/spec/v1\noid sha256:{sha256}\nsize {size}\n".encode()
         content = pointer if lfs else path.read_bytes()
         return File(size, sha256, hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest(), lfs)
 

@@ -386,6 +386,17 @@ def test_the_latest_rows_beyond_memory(tmp_path):
         recorder.latest(3, "holdout")
 
 
+def test_columns_whose_type_shows_late(tmp_path):
+    recorder = RolloutRecorder(tmp_path, keep=("level",))
+    reward = recorder.wrap(one)
+    for task, level in [*[(n, None) for n in range(2100)], ("a-task", 0.5)]:
+        reward(**batch(1, task_id=[task], level=[level]))
+    data = recorder.dataset()
+    assert len(data) == 2101
+    rows = list(view(data).rows())
+    assert (rows[0]["task_id"], rows[-1]["task_id"], rows[-1]["level"]) == (0, "a-task", 0.5)
+
+
 def test_nothing_recorded_yet(tmp_path):
     recorder = RolloutRecorder(tmp_path / "not there")
     assert len(recorder.dataset()) == 0 and recorder.latest(3) == []

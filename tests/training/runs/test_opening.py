@@ -268,6 +268,20 @@ def test_a_record_of_another_version_is_read(store):
     assert get_run(run.id).name == "later"
 
 
+def test_a_summary_that_is_none():
+    with pytest.raises(ConfigurationError, match="summary is a str"):
+        training_run("a").finish(summary="good")
+
+
+def test_names_of_every_kind():
+    with training_run("größer \ud800\n!", parameters={"path": os, "deep": {1: float("nan")}}) as run:
+        pass
+    read = get_run(run.id)
+    assert read.name == run.name == "größer \ufffd\n!"
+    assert read.record.config["deep"] == {"1": None}
+    assert [r.id for r in list_runs(name=run.name)] == [run.id]
+
+
 def test_an_unknown_id_names_the_nearest():
     run = training_run("near")
     with pytest.raises(SourceNotFoundError, match=f"did you mean {run.id}"):
@@ -287,6 +301,7 @@ def test_an_unknown_id_names_the_nearest():
         ({"name": "a", "report_to": "wandb"}, "report_to"),
         ({"name": "a", "report_two": "trackio"}, "did you mean 'report_to'"),
         ({"name": "a", "dataset": 3}, "dataset is a int"),
+        ({"name": "a", "parameters": [1]}, "parameters is a list"),
     ],
 )
 def test_arguments(arguments, message):
@@ -312,7 +327,7 @@ def test_which_data_is_the_same(tmp_path):
     path.write_text("{}")
     assert dataset_identity(str(path)) == dataset_identity(path) == f"file:{path}"
     assert dataset_identity("org/name") == "org/name"
-    assert dataset_identity(None) is None
+    assert dataset_identity(None) is dataset_identity(rows.to_iterable_dataset()) is None
 
 
 def test_a_record_is_never_seen_half_written():

@@ -10,7 +10,7 @@ from whileai_hf.export.environment.loading import load_environment
 from whileai_hf.export.environment.names import Rename
 from whileai_hf.export.environment.spec import EnvironmentSpec
 from whileai_hf.export.environment.templates import check_tokenizer
-from whileai_hf.export.environment.worlds import EnvironmentFactory, rollout_of
+from whileai_hf.export.environment.worlds import EnvironmentFactory, original_messages, rollout_of
 
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "Rename",
     "check_tokenizer",
     "load_environment",
+    "original_messages",
     "rollout_of",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from datasets import DatasetDict, Features, load_from_disk
+from datasets import DatasetDict, Features, load_dataset, load_from_disk
+from datasets.exceptions import DatasetNotFoundError
+from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.export.environment.config import EnvironmentConfig, EnvironmentKnobs
@@ -21,6 +24,7 @@ from whileai_hf.rows import task_key
 from whileai_hf.spec import AgentSpec
 
 
+_REPO_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 # Names under which a source with splits keeps what is not trained on, in the order they are looked for.
 _HELD_OUT = ("holdout", "eval", "test", "validation")
 
@@ -111,8 +115,7 @@ def load_environment(
 
 def _sides(source: Any, eval_data: Any, holdout: float | None, seed: int) -> tuple[Any, Any]:
     """What is trained on and what is held out."""
-    if isinstance(source, str | Path) and (Path(source).expanduser() / "dataset_dict.json").is_file():
-        source = load_from_disk(str(Path(source).expanduser()))
+    source = _with_splits(source)
     if isinstance(source, DatasetDict):
         source, own = _splits(source)
         if own is not None and holdout is not None:
@@ -128,6 +131,21 @@ def _sides(source: Any, eval_data: Any, holdout: float | None, seed: int) -> tup
         source = [{"prompt": ask} for ask in source]
     parts = split(source, holdout=holdout, seed=seed)
     return parts["train"], parts["holdout"]
+
+
+def _with_splits(source: Any) -> Any:
+    """A folder or repo that holds several splits, with all of them; every other source as it is."""
+    if not isinstance(source, str | Path):
+        return source
+    path = Path(source).expanduser()
+    if (path / "dataset_dict.json").is_file():
+        return load_from_disk(str(path))
+    if path.exists() or not _REPO_ID.fullmatch(str(source)):
+        return source
+    try:
+        return load_dataset(str(source))
+    except (DatasetNotFoundError, HfHubHTTPError, OfflineModeIsEnabled, ConnectionError, FileNotFoundError):
+        return source  # whoever opens it next says what was looked for, and where
 
 
 def _splits(parts: DatasetDict) -> tuple[Any, Any]:

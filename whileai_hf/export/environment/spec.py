@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Dataset, Features
 
+from whileai_hf.actors.users import read_script
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.environment.config import EnvironmentConfig
 from whileai_hf.export.environment.names import Rename
-from whileai_hf.export.environment.rewards import Reward, TaskCatalog
+from whileai_hf.export.environment.rewards import EnvironmentRows, Reward, TaskCatalog, make_rewards
 from whileai_hf.export.environment.rows import make_rows
 from whileai_hf.export.environment.tasks import TaskEntry
 from whileai_hf.export.environment.templates import check_tokenizer
 from whileai_hf.export.environment.worlds import EnvironmentFactory
+from whileai_hf.score.verify.reward import JudgeReward, as_reward
 from whileai_hf.spec import AgentSpec
 
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 Factory = EnvironmentFactory | dict[str, EnvironmentFactory]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EnvironmentSpec:
     """
     Tasks, worlds and rewards of an environment. Make one with [`load_environment`].
@@ -102,6 +104,26 @@ class EnvironmentSpec:
 
         return EnvironmentRollout(self.catalog, self.config)
 
+    def as_reward(self, judge: Any, *, name: str | None = None) -> Reward:
+        """
+        Another judge as a reward function over these tasks: as the gold of a monitor, or to log beside the reward.
+
+        Args:
+            judge (`Any`):
+                As `reward=` of [`load_environment`].
+            name (`str`, *optional*):
+                Name the trainer logs it under.
+
+        Returns:
+            `Callable`: It sees what the judges of the environment see, the task's privileged part included.
+        """
+        (made,) = make_rewards([judge], self.config.rubric, EnvironmentRows(self.catalog))
+        if name is None:
+            return made
+        if not isinstance(made, JudgeReward):
+            raise ConfigurationError(f"name={name!r} is for judges; {judge!r:.60} is a reward function with its own")
+        return as_reward(made.judge, name=name, concurrency=made.concurrency, rows=made.rows)
+
     def check_tokenizer(self, tokenizer: Any) -> None:
         """
         Checks that the chat template of a tokenizer can hold these conversations.
@@ -127,7 +149,8 @@ class EnvironmentSpec:
             tasks are held out.
 
         Raises:
-            [`ConfigurationError`]: A keyword that the environment answers for, or a tokenizer without tools.
+            [`ConfigurationError`]: A keyword that the environment answers for, a tokenizer without tools, or tasks
+                whose script has user turns that only `rollout=True` can play.
         """
         made: dict[str, Any] = {"train_dataset": self.train_dataset, "reward_funcs": list(self.reward_funcs)}
         if self.eval_dataset is not None:
@@ -137,7 +160,9 @@ class EnvironmentSpec:
             for name in ("train_dataset", "eval_dataset"):
                 if name in made:
                     made[name] = self.rollout_func.with_task_ids(made[name])
-        elif self.agents and any(spec.tools for spec in self.agents):
+        else:
+            self._check_scripts()
+        if not rollout and any(spec.tools for spec in self.agents):
             made["environment_factory"] = self.environment_factory
         taken = [name for name in (*made, "tools", "environment_factory", "rollout_func") if name in given]
         if taken:
@@ -148,6 +173,17 @@ class EnvironmentSpec:
         if given.get("processing_class") is not None:
             self.check_tokenizer(given["processing_class"])
         return {**made, **given}
+
+    def _check_scripts(self) -> None:
+        """An environment's user speaks once; leaving out what a task has them say would make it another task."""
+        every = (*self.entries, *self.held_out)
+        scripted = sum(any(turn.user is not None for turn in read_script(entry.task.get("script"))) for entry in every)
+        if scripted:
+            raise ConfigurationError(
+                f"{scripted} of {len(every)} tasks have further user turns in their script, and with "
+                "environment_factory= the user speaks once; use trainer_kwargs(rollout=True), or drop the column "
+                "'script'"
+            )
 
 
 def route(entries: Sequence[TaskEntry], make: Callable[[AgentSpec], EnvironmentFactory]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from datasets import Features
@@ -67,8 +67,13 @@ class GivenAgent:
         if isinstance(tools, AgentSpec | str | os.PathLike):
             spec = as_spec(tools)
             own = spec.system_prompt if system_prompt is None else system_prompt
-            return cls(spec.tools, own, rubric or spec.rubric)
-        return cls(None if tools is None else read_tools(tools)[0], system_prompt, rubric)
+            return cls(_bare(spec.tools), own, rubric or spec.rubric)
+        return cls(None if tools is None else _bare(read_tools(tools)[0]), system_prompt, rubric)
+
+
+def _bare(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """Tools without the functions they were read from, which nothing calls here and which may not be picklable."""
+    return tuple(replace(tool, function=None) for tool in tools)
 
 
 class _AgentReader:

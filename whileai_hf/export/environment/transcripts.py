@@ -17,7 +17,7 @@ from whileai_hf.actors.replies import read_reply
 from whileai_hf.engine.grading import hidden_of
 from whileai_hf.errors import AgentError
 from whileai_hf.export.environment.names import ShownTool
-from whileai_hf.rows import canonical, loads
+from whileai_hf.rows import canonical, dumps, loads
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features
 from whileai_hf.rows.rng import digest
 from whileai_hf.sandbox import Session
@@ -211,7 +211,7 @@ def judged_row(
         **{name: value for name, value in about.items() if name in columns},
         **hidden_of(task, spec.rubric),
     }
-    return canonical(row)  # type: ignore[no-any-return]
+    return loads(dumps(row))  # type: ignore[no-any-return]  # a copy in canonical form, down to the bottom
 
 
 def failed_row(task: Mapping[str, Any], spec: AgentSpec, error: AgentError) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from whileai_hf.errors import WorldError
 from whileai_hf.export.environment.names import ShownTool, show_tools
 from whileai_hf.export.environment.rows import task_of_row
 from whileai_hf.export.environment.signatures import make_method
+from whileai_hf.export.environment.transcripts import restore_names
 from whileai_hf.rows import task_key
 from whileai_hf.sandbox import ActiveRollout, Session, activate
 from whileai_hf.spec import Tool
@@ -138,6 +139,33 @@ class EnvironmentFactory:
 
     def __repr__(self) -> str:
         return f"EnvironmentFactory({', '.join(tool.name for tool in self.tools) or 'no tools'})"
+
+
+def original_messages(environment: Any, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """
+    Messages of a rollout with tools and parameters under their own names, where the model was shown others.
+
+    Args:
+        environment ([`SimulatedWorld`]):
+            The instance it was played in; for one that is not of ours the messages stay as they are.
+        messages (`Sequence[dict]`):
+            As the trainer has them.
+
+    Returns:
+        `list[dict]`: New messages.
+
+    Examples:
+    ```python
+    >>> from whileai_hf.spec import Tool
+    >>> environment = EnvironmentFactory((Tool("get-order"),))()
+    >>> original_messages(environment, [{"role": "tool", "name": "get_order", "content": "{}"}])
+    [{'role': 'tool', 'name': 'get-order', 'content': '{}'}]
+
+    ```
+    """
+    if not isinstance(environment, SimulatedWorld):
+        return [dict(message) for message in messages]
+    return restore_names(messages, {shown.name: shown for shown in environment._factory.shown})
 
 
 def rollout_of(environment: Any) -> ActiveRollout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from datasets import Dataset
 from whileai_hf.actors.chat import Conversation
 from whileai_hf.actors.loop import wait_for
 from whileai_hf.actors.users import SimulatedUser, UserTurns, as_user, make_user
-from whileai_hf.errors import ConfigurationError
+from whileai_hf.errors import ConfigurationError, ModelStopError
 from whileai_hf.export.environment.config import EnvironmentConfig
 from whileai_hf.export.environment.rewards import ROLLOUT, TRAJECTORY, TaskCatalog
 from whileai_hf.export.environment.rows import ask_in
@@ -20,7 +21,7 @@ from whileai_hf.export.environment.tasks import TaskEntry
 from whileai_hf.export.rollout.sampling import Sampler, longest_context, sample_with
 from whileai_hf.export.rollout.talk import Limits, Talk
 from whileai_hf.export.rollout.tokens import TurnTokens
-from whileai_hf.rows import add_columns
+from whileai_hf.rows import add_columns, view
 from whileai_hf.sandbox import ActiveRollout, Session, activate
 
 
@@ -61,9 +62,11 @@ class EnvironmentRollout:
 
     def with_task_ids(self, dataset: Dataset) -> Dataset:
         """The dataset with the task's id on the last message of each prompt, where a rollout function finds it."""
-        prompts = []
-        for prompt, name in zip(dataset["prompt"][:], dataset[TASK_ID][:], strict=True):
-            prompts.append([*prompt[:-1], {**prompt[-1], TASK_ID: name}])
+        rows = view(dataset)
+        prompts = [
+            [*prompt[:-1], {**prompt[-1], TASK_ID: name}]
+            for prompt, name in zip(rows.column("prompt"), rows.column(TASK_ID), strict=True)
+        ]
         return add_columns(dataset, {"prompt": prompts}, {"prompt": dataset.features["prompt"]})
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
@@ -149,16 +152,21 @@ class EnvironmentRollout:
         if not waiting:
             return
 
-        async def all_of_them() -> list[str | None]:
+        async def all_of_them() -> list[str | BaseException | None]:
             asked = [
                 user.next(list(talk.conversation.messages))
                 for talk, user in zip(waiting, users, strict=True)
                 if isinstance(user, UserTurns)
             ]
-            return list(await asyncio.gather(*asked))
+            return list(await asyncio.gather(*asked, return_exceptions=True))
 
         for talk, said in zip(waiting, wait_for(all_of_them()), strict=True):
-            talk.hear(said)
+            if isinstance(said, ModelStopError) or not isinstance(said, str | Exception | None):
+                raise said  # there will be no further answer, or somebody wants it all to end
+            if isinstance(said, Exception):
+                talk.fail(f"{type(said).__name__}: {said}")
+            else:
+                talk.hear(said)
 
 
 class _Activated:
@@ -194,7 +202,8 @@ def _repeats(entries: Sequence[TaskEntry], process: int) -> list[int]:
 
 def _limits(trainer: Any) -> Limits:
     stops = {*trainer.eos_token_ids, _tokenizer_of(trainer.processing_class).eos_token_id}
-    return Limits(trainer.max_completion_length, longest_context(trainer), frozenset(stops))
+    room = sys.maxsize if trainer.max_completion_length is None else trainer.max_completion_length
+    return Limits(room, longest_context(trainer), frozenset(stops))
 
 
 def _tokenizer_of(processing_class: Any) -> Any:

@@ -55,7 +55,7 @@ class Talk:
         self._kept = len(conversation.messages)
         self._asked = self._kept
         self._cut = False
-        self._invalid: str | None = None
+        self._failure: dict[str, str] | None = None
 
     @property
     def live(self) -> bool:
@@ -69,7 +69,7 @@ class Talk:
 
     @property
     def _over(self) -> bool:
-        return self._cut or self._invalid is not None
+        return self._cut or self._failure is not None
 
     @property
     def ids(self) -> list[int]:
@@ -92,7 +92,7 @@ class Talk:
         try:
             self.conversation.take(message)
         except AgentError as error:
-            self._invalid = str(error)
+            self._failure = {"rollout_status": "invalid", "error": str(error)}
             return
         self._kept = place + 1
         results = self.conversation.messages[self._kept :]
@@ -104,6 +104,10 @@ class Talk:
         self.conversation.hear(said)
         if said is not None:
             self._tell([{"role": "user", "content": said}])
+
+    def fail(self, error: str) -> None:
+        """Ends a conversation that cannot go on for reasons that are not the policy's; no judge is asked about it."""
+        self._failure = {"rollout_status": "error", "error": error}
 
     def _tell(self, messages: Sequence[Message]) -> None:
         """Puts what the policy is told behind its turn, if it fits and leaves room for a word."""
@@ -129,8 +133,8 @@ class Talk:
 
     def about(self) -> dict[str, Any]:
         """What the row of this rollout says beyond its messages."""
-        if self._invalid is not None:
-            return {"rollout_status": "invalid", "error": self._invalid}
+        if self._failure is not None:
+            return dict(self._failure)
         played: Played = self.conversation.played()
         reason = "length" if self._cut else played.finish_reason
         return {"finish_reason": reason, **played.extra}

@@ -12,6 +12,7 @@ from typing import Any
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.environment.templates import WORKING, readable
+from whileai_hf.export.template import raised_by_templates
 
 
 Message = Mapping[str, Any]
@@ -57,14 +58,19 @@ class TurnTokens:
         self.between([_ASKED])  # said now, not after the first rollouts
 
     def _render(self, messages: Sequence[Message], tools: Any = None, *, opening: bool) -> list[int]:
-        ids = self._tokenizer.apply_chat_template(
-            [dict(message) for message in messages],
-            tools=tools or None,  # some templates print their instructions for an empty list
-            add_generation_prompt=opening,
-            tokenize=True,
-            return_dict=False,
-            **self._options,
-        )
+        try:
+            ids = self._tokenizer.apply_chat_template(
+                [dict(message) for message in messages],
+                tools=tools or None,  # some templates print their instructions for an empty list
+                add_generation_prompt=opening,
+                tokenize=True,
+                return_dict=False,
+                **self._options,
+            )
+        except raised_by_templates() as error:
+            raise ConfigurationError(
+                f"the chat template refuses a conversation ({error}); use a model with one that works ({WORKING})"
+            ) from error
         return list(ids)
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> list[int]:

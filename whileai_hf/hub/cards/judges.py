@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from whileai_hf.hub.cards.markdown import bullets, code, prose
 from whileai_hf.hub.cards.numbers import SplitNumbers
+from whileai_hf.hub.cards.told import count, mapping, texts
 from whileai_hf.score.gold import TrustStatus
 from whileai_hf.score.trust import stamped_trust, trust_words
 
@@ -40,8 +41,11 @@ def judge_section(record: RunRecord, splits: Sequence[SplitNumbers]) -> str:
 
 def _described(judge: Any) -> str:
     """What a judge's record says in single values; texts such as prompts are in `run.json`."""
-    told = judge.items() if isinstance(judge, Mapping) else ()
-    pairs = [(key, value) for key, value in told if isinstance(value, str | int | float) and key != "trust"]
+    pairs = [
+        (key, value)
+        for key, value in mapping(judge).items()
+        if isinstance(value, str | int | float) and key != "trust"
+    ]
     return ", ".join(f"{code(key, 40)} {code(value, 80)}" for key, value in pairs[:_MOST])
 
 
@@ -49,13 +53,22 @@ def _trust(record: RunRecord) -> str:
     stamp = stamped_trust(record.judges)
     if stamp is None and record.gate:
         stamp = record.gate.get("trust")
-    if not isinstance(stamp, dict) or not stamp.keys() >= _STAMP:
+    if not _is_stamp(stamp):
         return (
             "**Trust: NOT MEASURED.** The judge was never compared with people's labels. A pass means that this judge "
             "said so, and no more."
         )
     word = _WORDS.get(str(stamp["status"]), "NOT MEASURED")
     return f"**Trust: {word}.** {_sentence(prose(trust_words(stamp)))}."
+
+
+def _is_stamp(stamp: Any) -> TypeGuard[dict[str, Any]]:
+    if not isinstance(stamp, dict) or not stamp.keys() >= _STAMP or count(stamp["n_gold"]) is None:
+        return False
+    numbers = [
+        stamp[name] for name in ("agreement", "agreement_low", *(["kappa"] if stamp["kappa"] is not None else []))
+    ]
+    return stamp["n_gold"] == 0 or all(isinstance(number, int | float) for number in numbers)
 
 
 def check_section(record: RunRecord) -> str:
@@ -67,14 +80,13 @@ def _gate(gate: Mapping[str, Any] | None) -> Iterator[str]:
     if not gate:
         yield "the publish gate was not run on these rows"
         return
-    warnings = [text for text in gate.get("warnings") or [] if isinstance(text, str)]
-    refused = [text for text in gate.get("refusals") or [] if isinstance(text, str)]
+    warnings, refused = texts(gate.get("warnings")), texts(gate.get("refusals"))
     verdict = "passed" if gate.get("ok") else "**did not pass**"
     yield f"publish gate: {verdict}, {len(warnings)} warning{'s' * (len(warnings) != 1)}"
     yield from (f"refusal: {prose(text, 600)}" for text in refused[:_MOST])
     yield from (f"warning: {prose(text, 600)}" for text in warnings[:_MOST])
-    scan = gate.get("hack_scan")
-    if isinstance(scan, Mapping) and scan.get("regime"):
+    scan = mapping(gate.get("hack_scan"))
+    if scan.get("regime"):
         top = f"; what the rewards follow most is {code(scan['top_feature'])}" if scan.get("top_feature") else ""
         yield f"reward-hack scan: {code(scan['regime'])}{top}"
 
@@ -85,8 +97,8 @@ def _removed(record: RunRecord) -> Iterator[str]:
         yield f"scrubbed before the push, since only a judge may see it: {names}"
     else:
         yield "nothing had to be scrubbed: no row carried what only a judge may see"
-    for reason, count in list(record.dropped.items())[:_MOST]:
-        yield f"left out, {prose(str(reason).replace('_', ' '))}: {code(count, 40)}"
+    for reason, number in list(record.dropped.items())[:_MOST]:
+        yield f"left out, {prose(str(reason).replace('_', ' '))}: {code(number, 40)}"
 
 
 def _sentence(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from whileai_hf.hub.cards.markdown import bullets
 from whileai_hf.hub.cards.numbers import SplitNumbers
+from whileai_hf.hub.cards.told import mapping
 from whileai_hf.measure.passes.tally import MIN_GROUPS
 
 
@@ -31,10 +32,10 @@ def _of_making(record: RunRecord) -> Iterator[str]:
         "Situations, people and tool results are simulated: tools answered from a mock world made from their schemas, "
         "not from a real system. Rates on them are rates on simulated situations."
     )
-    roles = record.report.get("roles")
-    if isinstance(roles, dict) and roles.get("writer") == _TEMPLATE_WRITER:
+    roles = mapping(record.report.get("roles"))
+    if roles.get("writer") == _TEMPLATE_WRITER:
         yield "The requests were written from templates: they vary in content more than in wording."
-    if isinstance(roles, dict) and roles.get("user") is None:
+    if roles and roles.get("user") is None:
         yield "Nobody answered the agent back: conversations have one message of the person who asks."
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whileai_hf.hub.cards.markdown import bullets, code, fence, one_line, prose, table
 from whileai_hf.hub.cards.numbers import SplitNumbers
+from whileai_hf.hub.cards.told import count, counts, mapping, texts
 
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _PROMPT_LENGTH, _EXAMPLE_LENGTH = 3000, 800
 
 def agent_section(record: RunRecord, splits: Sequence[SplitNumbers]) -> str:
     """The agent's tools and system prompt; from the first row where no spec came with the push."""
-    spec: Mapping[str, Any] = record.spec or {}
+    spec = mapping(record.spec)
     tools = _tools(spec.get("tools")) or _tools(_first(splits, "tools"))
     parts = []
     if record.agent:
@@ -60,13 +61,11 @@ def _tools(tools: Any) -> list[tuple[str, str, str]]:
 
 
 def _calls(record: RunRecord, splits: Sequence[SplitNumbers]) -> dict[str, int]:
-    told = (record.report or {}).get("tools_called")
-    if isinstance(told, dict) and all(isinstance(count, int) for count in told.values()):
-        return told
-    counted: dict[str, int] = {}
-    for split in splits:
-        for name, count in split.tools_called.items():
-            counted[name] = counted.get(name, 0) + count
+    counted = counts(mapping(record.report).get("tools_called"))
+    if not counted:
+        for split in splits:
+            for name, calls in split.tools_called.items():
+                counted[name] = counted.get(name, 0) + calls
     return counted
 
 
@@ -75,11 +74,11 @@ def making_section(record: RunRecord, splits: Sequence[SplitNumbers]) -> str:
     told = list(_from_report(record.report)) if record.report else list(_without_report(splits))
     tiers: dict[str, int] = {}
     for split in splits:
-        for tier, count in split.tiers.items():
-            tiers[tier] = tiers.get(tier, 0) + count
+        for tier, number in split.tiers.items():
+            tiers[tier] = tiers.get(tier, 0) + number
     if tiers:
         told.append(
-            "kinds of situation: " + ", ".join(f"{code(tier, 40)} {count:,} rows" for tier, count in tiers.items())
+            "kinds of situation: " + ", ".join(f"{code(tier, 40)} {number:,} rows" for tier, number in tiers.items())
         )
     if record.policy_versions:
         told.append("policies: " + ", ".join(code(name) for name in record.policy_versions[:8]))
@@ -94,55 +93,46 @@ def _without_report(splits: Sequence[SplitNumbers]) -> Iterator[str]:
 
 
 def _from_report(report: Mapping[str, Any]) -> Iterator[str]:
-    roles = report.get("roles")
-    if isinstance(roles, dict):
-        yield "played by: " + ", ".join(f"{prose(job, 40)} {code(name)}" for job, name in roles.items() if name)
-    sizes = [report.get(name) for name in ("n_rows", "n_situations", "n_prompts", "k")]
-    if all(isinstance(size, int) for size in sizes):
-        rows, situations, prompts, k = sizes
+    roles = {job: name for job, name in mapping(report.get("roles")).items() if isinstance(name, str) and name}
+    if roles:
+        yield "played by: " + ", ".join(f"{prose(job, 40)} {code(name)}" for job, name in roles.items())
+    rows, situations, prompts, k = (count(report.get(name)) for name in ("n_rows", "n_situations", "n_prompts", "k"))
+    if rows is not None and situations is not None and prompts is not None and k is not None:
         yield (
             f"the run made {rows:,} rows from {situations:,} situations and {prompts:,} prompts, "
             f"{k} rollout{'s' * (k != 1)} planned for each (repeats: {code(report.get('repeat_policy'), 40)}); it "
             f"stopped because: {code(report.get('stopped_because'), 40)}"
         )
-    yield from _coverage(report.get("coverage"))
+    yield _coverage(report.get("coverage"))
     yield from _faults(report.get("faults"))
-    yield from _flaws(report)
+    flaws = counts(mapping(report.get("search")).get("flaws"))
+    if any(flaws.values()):
+        told = (f"{prose(name.replace('_', ' '))} {number:,}" for name, number in flaws.items() if number)
+        yield f"rows with: {', '.join(told)}"
+    yield from (prose(text, 600) for text in texts(report.get("warnings")))
 
 
-def _coverage(coverage: Any) -> Iterator[str]:
-    if not isinstance(coverage, dict) or not isinstance(coverage.get("pairs_total"), int):
-        yield "coverage of situations: not measured (the tasks were given, not drawn)"
-        return
-    covered, total = coverage["pairs_covered"], coverage["pairs_total"]
-    if total:
-        yield (
-            f"coverage: {covered:,} of {total:,} pairs of situation values that can occur together "
-            f"({covered / total:.0%}), {coverage.get('cells', 0):,} different situations"
-        )
+def _coverage(coverage: Any) -> str:
+    told = counts(coverage)
+    covered, total = told.get("pairs_covered"), told.get("pairs_total")
+    if covered is None or not total:
+        return "coverage of situations: not measured (the tasks were given, not drawn)"
+    return (
+        f"coverage: {covered:,} of {total:,} pairs of situation values that can occur together "
+        f"({covered / total:.0%}), {told.get('cells', 0):,} different situations"
+    )
 
 
 def _faults(faults: Any) -> Iterator[str]:
-    scheduled, fired = (
-        (faults.get("scheduled") or {}, faults.get("fired") or {}) if isinstance(faults, dict) else ({}, {})
-    )
+    scheduled, fired = (counts(mapping(faults).get(name)) for name in ("scheduled", "fired"))
     if scheduled:
-        kinds = ", ".join(f"{code(kind, 40)} {count}" for kind, count in sorted(fired.items()))
+        kinds = ", ".join(f"{code(kind, 40)} {number}" for kind, number in sorted(fired.items()))
         yield (
             f"faults of tools: planned on {sum(scheduled.values()):,} rows, fired {sum(fired.values()):,} times"
             + (f" ({kinds})" if kinds else "")
         )
-    elif isinstance(faults, dict):
+    elif isinstance(faults, Mapping):
         yield "faults of tools: none were planned"
-
-
-def _flaws(report: Mapping[str, Any]) -> Iterator[str]:
-    search = report.get("search")
-    flaws = search.get("flaws") if isinstance(search, dict) else None
-    found = {name: count for name, count in flaws.items() if count} if isinstance(flaws, dict) else {}
-    if found:
-        yield "rows with: " + ", ".join(f"{prose(name.replace('_', ' '))} {count:,}" for name, count in found.items())
-    yield from (prose(text, 600) for text in report.get("warnings") or [] if isinstance(text, str))
 
 
 def example_section(splits: Sequence[SplitNumbers]) -> str:

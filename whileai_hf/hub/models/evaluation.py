@@ -8,10 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.hub.cards.told import texts
 from whileai_hf.measure.compare import DeltaReport
 from whileai_hf.measure.metrics import PASS_AT_1
 from whileai_hf.measure.passes import PassAt
 from whileai_hf.rows import Report
+
+
+# Lists of texts in a delta report.
+_LISTS = ("regressed", "dropped", "warnings", "notes")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +105,7 @@ def read_holdout(given: Mapping[str, Any] | PassAt | None) -> Holdout | None:
     delta = _number(given.get("delta"))
     if delta is None and before is not None:
         delta = after.value - before.value
-    notes = [note for note in given.get("notes") or [] if isinstance(note, str)]
+    notes = texts(given.get("notes"))
     words = [given.get(name) if isinstance(given.get(name), str) else None for name in ("verdict", "word")]
     return Holdout(str(metric), before, after, delta, _ends(given.get("ci95")), words[0], words[1], notes)
 
@@ -137,6 +142,30 @@ def _ends(value: Any) -> tuple[float, float] | None:
     return None if low is None or high is None else (low, high)
 
 
+def with_delta(holdout: Holdout | None, delta: Mapping[str, Any] | None) -> Holdout | None:
+    """
+    A held-out evaluation with what a delta report on the same metric says of the change.
+
+    Args:
+        holdout ([`Holdout`], *optional*):
+            The evaluation; without one, the report's own numbers on the tasks both sides have.
+        delta (`dict`, *optional*):
+            What [`read_delta`] returned.
+    """
+    target = None if delta is None else delta["metrics"].get(delta.get("target"))
+    if delta is None or target is None or target["delta"] is None:
+        return holdout
+    if holdout is None:
+        sides = [target["before"], target["after"]]
+        if None in sides:
+            return None
+        before, after = (Side(value, _count(delta.get("n_paired"))) for value in sides)
+        holdout = Holdout(str(delta["target"]), before, after, None, None, None, None, [])
+    if holdout.metric != delta["target"] or holdout.verdict is not None:
+        return holdout
+    return dataclasses.replace(holdout, delta=target["delta"], ci95=target["ci95"], verdict=str(delta["verdict"]))
+
+
 def read_delta(given: DeltaReport | Mapping[str, Any] | None) -> dict[str, Any] | None:
     """
     A delta report as JSON values.
@@ -153,4 +182,10 @@ def read_delta(given: DeltaReport | Mapping[str, Any] | None) -> dict[str, Any] 
     told = given.to_dict() if isinstance(given, Report) else given
     if not isinstance(told, Mapping) or not isinstance(told.get("metrics"), Mapping) or not told.get("verdict"):
         raise ConfigurationError(f"delta is a {type(given).__name__}; pass what delta_report(before, after) returns")
-    return dict(told)
+    changes = {str(name): _change(change) for name, change in told["metrics"].items() if isinstance(change, Mapping)}
+    return {**told, "metrics": changes, **{name: texts(told.get(name)) for name in _LISTS}}
+
+
+def _change(change: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {name: _number(change.get(name)) for name in ("before", "after", "delta", "p_adjusted")}
+    return {**change, **numbers, "ci95": _ends(change.get("ci95"))}

@@ -13,7 +13,7 @@ from whileai_hf.errors import ConfigurationError
 from whileai_hf.hub.cards.header import LIBRARY_TAG, front_matter
 from whileai_hf.hub.models.card import AdapterFacts, DataRef, model_card
 from whileai_hf.hub.models.config import AdapterConfig, AdapterKnobs
-from whileai_hf.hub.models.evaluation import read_delta, read_holdout
+from whileai_hf.hub.models.evaluation import read_delta, read_holdout, with_delta
 from whileai_hf.hub.models.folder import read_adapter
 from whileai_hf.hub.models.results import FOLDER, result_file
 from whileai_hf.knobs import overlay
@@ -158,12 +158,13 @@ def push_adapter(
     told = source.to_dict() if isinstance(source, Trained) else {}
     adapter = read_adapter(_place(source), base_model or _hub_name(told.get("base_model")))
     summary = source.holdout_summary if isinstance(source, Trained) else None
+    changes = read_delta(delta if delta is not None else told.get("delta"))
     facts = AdapterFacts(
         repo=repo,
         adapter=adapter,
         data=_data(data if data is not None else _pinned(told.get("dataset")), knob.token),
-        holdout=read_holdout(holdout if holdout is not None else summary),
-        delta=read_delta(delta if delta is not None else told.get("delta")),
+        holdout=with_delta(read_holdout(holdout if holdout is not None else summary), changes),
+        delta=changes,
         run=told,
         config=knob,
     )

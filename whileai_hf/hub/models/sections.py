@@ -56,7 +56,7 @@ def delta_section(delta: Mapping[str, Any] | None, figure: str | None) -> str:
     """Every metric of the delta report; empty without one."""
     if delta is None:
         return ""
-    rows = [_metric(name, change) for name, change in _changes(delta)[:_MOST_METRICS]]
+    rows = [_metric(name, change) for name, change in list(delta["metrics"].items())[:_MOST_METRICS]]
     target = code(delta.get("target"))
     parts = [
         f"Target {target}: {code(delta['verdict'])}, headline {code(delta.get('headline'))}, over "
@@ -64,19 +64,14 @@ def delta_section(delta: Mapping[str, Any] | None, figure: str | None) -> str:
         table(["Metric", "Role", "Before", "After", "Change", "95% interval", "p", "Verdict"], rows),
     ]
     for name, what in (("regressed", "Guarded and fell"), ("dropped", "Fell, too")):
-        fallen = [metric for metric in delta.get(name) or [] if isinstance(metric, str)]
-        if fallen:
-            parts.append(f"**{what}:** {', '.join(map(code, fallen))}")
-    remarks = [text for name in ("warnings", "notes") for text in delta.get(name) or [] if isinstance(text, str)]
+        if delta[name]:
+            parts.append(f"**{what}:** {', '.join(map(code, delta[name]))}")
+    remarks = [*delta["warnings"], *delta["notes"]]
     if remarks:
         parts.append(bullets(prose(text, 600) for text in remarks[:_MOST_REMARKS]))
     if figure is not None:
         parts.append(f"![Change of every metric with its interval]({figure})")
     return "\n\n".join(parts)
-
-
-def _changes(delta: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(str(name), change) for name, change in delta["metrics"].items() if isinstance(change, Mapping)]
 
 
 def _metric(name: str, change: Mapping[str, Any]) -> list[str]:
@@ -100,8 +95,8 @@ def delta_figure(delta: Mapping[str, Any] | None) -> str | None:
         Effect(
             name, change["delta"], tuple(change["ci95"]) if change.get("ci95") else None, str(change.get("verdict"))
         )
-        for name, change in _changes(delta)[:_MOST_METRICS]
-        if isinstance(change.get("delta"), int | float)
+        for name, change in list(delta["metrics"].items())[:_MOST_METRICS]
+        if change["delta"] is not None
     ]
     return forest(effects) if effects else None
 

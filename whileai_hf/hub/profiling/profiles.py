@@ -10,8 +10,8 @@ from whileai_hf.rows import Report
 from whileai_hf.stats import Interval
 
 
-# Lines of each kind that the printed report shows.
-_TOOLS, _TASKS = 8, 10
+# What the printed report shows of each kind.
+_TOOLS, _TASKS, _COLUMNS = 8, 10, 12
 # Characters of a prompt that are printed.
 _PROMPT = 56
 
@@ -192,7 +192,8 @@ class Profile(Report):
 
     def __str__(self) -> str:
         at = "" if self.commit is None else f" at {self.commit[:7]}"
-        lines = [f"{self.source}{at}: {self.n_rows} rows, {len(self.columns)} columns ({', '.join(self.columns)})"]
+        named = ", ".join(self.columns[:_COLUMNS]) + (", ..." if len(self.columns) > _COLUMNS else "")
+        lines = [f"{self.source}{at}: {self.n_rows} rows, {len(self.columns)} columns ({named})"]
         if self.roles:
             lines.append("read as " + ", ".join(f"{role}: {name}" for role, name in self.roles.items()))
         lines += self._numbers()

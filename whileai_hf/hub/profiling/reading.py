@@ -21,6 +21,7 @@ from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.rows import RowView
 from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 from whileai_hf.rows.view import Source
+from whileai_hf.traces.loaded import Loaded
 from whileai_hf.traces.messages import messages_of, reply_of, text_of
 from whileai_hf.traces.rewards import ADVANTAGES, numbers_of
 from whileai_hf.traces.sniffing import load_any
@@ -28,6 +29,8 @@ from whileai_hf.traces.sniffing import load_any
 
 # Columns of rows that a judge of ours has seen: its rewards pass from 1 on, as in every other report.
 _JUDGED = ("judge_status", "run_id")
+# Columns that say that rows were rewarded; any other number is a verdict only when somebody says so.
+_VERDICTS = ("reward", "rewards", *ADVANTAGES)
 _NAMES_TASK = ("scenario_id", "task_id", "prompt", "messages")
 # Numbers that are no verdict, whatever else is missing.
 _NO_VERDICT = {"step", "training_step", "rollout_index", "phrasing", "seed", "n_tokens", "idx", "index", *ADVANTAGES}
@@ -93,6 +96,8 @@ def profile(
         raise ConfigurationError(f"reward={reward!r} is no column; the rows have {', '.join(opened.rows.columns)}")
     adapted = adapt(opened.rows)
     loaded = load_any(adapted.rows, reward_weights=None if reward is None else {reward: 1.0})
+    if reward is None and loaded.format == "rows" and not any(opened.rows.has(name) for name in _VERDICTS):
+        loaded = _unguessed(loaded)
     told = _told(Sample(loaded), threshold)
     lengths = _lengths(loaded.rows, adapted.roles)
     return Profile(
@@ -108,6 +113,14 @@ def profile(
         notes=[*opened.notes, *loaded.notes, *told.notes],
         **told.fields,
     )
+
+
+def _unguessed(loaded: Loaded) -> Loaded:
+    """Rows without a reward that was made of columns by their names: `score_rejected` is no verdict on an agent."""
+    if not loaded.rows.has("reward"):
+        return loaded
+    kept = [{name: cell for name, cell in row.items() if name not in _VERDICTS} for row in loaded.rows.rows()]
+    return Loaded(RowView(kept), loaded.format)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from os import PathLike
@@ -15,7 +16,6 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from whileai_hf import __version__
 from whileai_hf.errors import ConfigurationError, HubError, PublishGateError, SourceNotFoundError
 from whileai_hf.hub.accounts import read_account
 from whileai_hf.hub.pushing.cleaning import clean
@@ -41,6 +41,10 @@ from whileai_hf.rows import view
 from whileai_hf.rows.contents import digest_of
 from whileai_hf.select.publishing import GateReport, publish_gate
 from whileai_hf.store.repos import Change, Head, commit_change, hub_api, hub_errors
+
+
+# Whose version a record names. Rooms do not import the package they are in.
+_ROOT = __name__.split(".")[0]
 
 
 def push(
@@ -202,7 +206,7 @@ def _record(
         purpose="",
         splits={split: _split_record(splits[split], found, split, settings) for split, found in written.items()},
         digest=digest_of(*(f"{split}:{found.digest}" for split, found in written.items())),
-        version=__version__,
+        version=str(sys.modules[_ROOT].__version__),
         mode=settings.mode or (None if gate is None else gate.mode),
         agent=settings.agent or name_of(spec),
         config_name=settings.config_name,

@@ -19,7 +19,8 @@ NUMBERS = frozenset((bool, int, float))
 def number_of(value: Any) -> float | None:
     """A value as a number, `None` for what is none: text, or an integer no double holds."""
     if type(value) not in NUMBERS:
-        if not isinstance(value, np.bool_ | np.number) or type(value.item()) not in NUMBERS:
+        value = value.item() if isinstance(value, np.bool_ | np.number) else None
+        if type(value) not in NUMBERS:
             return None
     try:
         return float(value)
@@ -70,7 +71,9 @@ class Numbers:
     def columns(self, n: int, prefix: str = "") -> Iterator[tuple[str, FloatArray]]:
         """Names in order, each with one number per row of `n`, `nan` where there is none."""
         # Sorted, so that the order of the features is not that in which rows happen to show them.
-        for name, (values, at) in sorted(((f"{prefix}{name}", kept) for name, kept in self.kept.items()), key=itemgetter(0)):
+        for name, (values, at) in sorted(
+            ((f"{prefix}{name}", kept) for name, kept in self.kept.items()), key=itemgetter(0)
+        ):
             column = np.full(n, np.nan)
             column[np.frombuffer(at, np.int64)] = np.frombuffer(values, np.float64)
             yield name, column

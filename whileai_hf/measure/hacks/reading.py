@@ -165,7 +165,9 @@ class _Pass:
         counted = {name: np.array(column, np.float64) for name, column in columns.items()}
         n_words = np.concatenate(self.n_words)
         counted["words"] = n_words.astype(np.float64)
-        counted |= {name: np.concatenate(found) for name, found in zip(COUNTED, zip(*self.letters), strict=True)}
+        counted |= {
+            name: np.concatenate(found) for name, found in zip(COUNTED, zip(*self.letters, strict=True), strict=True)
+        }
         flags = {f"tool:{name}": at for name, at in self.tools.items()}
         flags |= {f"trace:{name}": at for name, at in self.traces.items()}
         return Readings(

@@ -18,7 +18,9 @@ _SPACE = ord(" ")
 # Of plain ASCII, letters as small ones, digits and `_` make words, all else is a space; bytes of other characters,
 # which `_WORD` has looked at, stay.
 _BYTES = bytes(
-    code if code >= 128 or chr(code).isdigit() or chr(code) == "_" else ord(chr(code).lower() if chr(code).isalpha() else " ")
+    code
+    if code >= 128 or chr(code).isdigit() or chr(code) == "_"
+    else ord(chr(code).lower() if chr(code).isalpha() else " ")
     for code in range(256)
 )
 # Characters of a text whose words are read, half from its beginning and half from its end.

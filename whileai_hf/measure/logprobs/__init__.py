@@ -5,7 +5,7 @@ afterwards ([`reference_logprobs`]); the rest is arithmetic on columns.
 """
 
 from whileai_hf.measure.logprobs.coverage import LogprobReport, logprob_report
-from whileai_hf.measure.logprobs.divergence import MeanKL, calibrate, mean_kl
+from whileai_hf.measure.logprobs.divergence import MeanKL, mean_kl, stamp_kl
 from whileai_hf.measure.logprobs.reference import reference_logprobs
 from whileai_hf.measure.logprobs.staleness import StalenessReport, staleness_report
 
@@ -14,9 +14,9 @@ __all__ = [
     "LogprobReport",
     "MeanKL",
     "StalenessReport",
-    "calibrate",
     "logprob_report",
     "mean_kl",
     "reference_logprobs",
     "staleness_report",
+    "stamp_kl",
 ]

@@ -253,7 +253,7 @@ def _warnings(rows: RowView, found: _Measured) -> list[str]:
     return warnings
 
 
-def calibrate(data: Source, *, ref: str = "ref_logprob") -> Dataset:
+def stamp_kl(data: Source, *, ref: str = "ref_logprob") -> Dataset:
     """
     Writes each task's KL from the reference into its rows' `calibration["mean_kl"]`.
 
@@ -273,9 +273,9 @@ def calibrate(data: Source, *, ref: str = "ref_logprob") -> Dataset:
 
     Examples:
     ```python
-    >>> from whileai_hf.measure.logprobs import calibrate
+    >>> from whileai_hf.measure.logprobs import stamp_kl
     >>> rows = [{"task_id": 1, "logprob": -3.0, "ref_logprob": -5.0, "n_tokens": 4}]
-    >>> calibrate(rows)["calibration"][0]
+    >>> stamp_kl(rows)["calibration"][0]
     {'task_id': 1, 'n': 0, 'pass_rate': None, 'mean_kl': 0.5}
 
     ```

@@ -98,6 +98,9 @@ def publish_gate(
     """
     patterns = check_patterns(endorsed)
     check_band(band)
+    for name, switch in (("strict_hacks", strict_hacks), ("strict", strict)):
+        if not isinstance(switch, bool):
+            raise ConfigurationError(f"{name}={switch!r:.80} is neither true nor false; pass True or False")
     if strict_hacks and not patterns:
         raise ConfigurationError(
             "strict_hacks=True with nothing endorsed; pass endorsed=[what the reward should track]"

@@ -15,6 +15,7 @@ from whileai_hf.rows import RowView
 from whileai_hf.select.calibration import carried_stamps, difficulty
 from whileai_hf.select.pool import Pool, open_tasks
 from whileai_hf.select.rl import group_rates
+from whileai_hf.select.verdicts import odd_rewards
 
 
 @dataclasses.dataclass
@@ -51,9 +52,10 @@ def read_grades(rows: RowView, mode: str, band: Sequence[float], threshold: floa
         pool = open_tasks(rows)
         pool = dataclasses.replace(pool, groups=ask_codes(pool.view, pool.tasks))
         found.n_graded = int(np.count_nonzero(pool.judged.scored))
+        found.warnings += odd_rewards(pool.view, pool.judged)
     if not found.n_graded:
         line = f"none of the {len(rows)} rows has a reward: a grouped update learns nothing; {GRADE_FIRST}"
-        (found.refusals if mode == "rl" else found.warnings).append(line)
+        (found.refusals if mode == "rl" else found.warnings).append(found.warnings.pop() if found.warnings else line)
         return found
     ungraded = len(rows) - found.n_graded
     if ungraded:

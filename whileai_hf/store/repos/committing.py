@@ -113,6 +113,9 @@ def commit_change(api: HfApi, repo: str, build: Callable[[Head], Change], kind: 
         change = build(head)
         try:
             sha = _commit(api, repo, kind, head, change, mark)
+            # A commit that would change nothing is not made, and what is "nothing" is measured on the newest head.
+            if sha != head.sha and _landed(api, repo, kind, mark, head.sha) is None:
+                continue
         except HUB_ERRORS as error:
             status = status_of(error)
             if status in (409, 412):

@@ -92,9 +92,11 @@ def caller_of(columns: Mapping[str, Any]) -> Caller:
     )
 
 
-def weights_of(trainer: Any) -> dict[str, float]:
-    """The reward sources of a trainer of TRL by name, with their weights."""
-    return dict(zip(trainer.reward_func_names, trainer.reward_weights.tolist(), strict=True))
+def weights_of(trainer: Any) -> dict[str, float] | None:
+    """The reward sources of a trainer of TRL by name, with their weights; `None` for a trainer without."""
+    own = vars(trainer)
+    names, weights = own.get("reward_func_names"), own.get("reward_weights")
+    return None if names is None or weights is None else dict(zip(names, weights.tolist(), strict=True))
 
 
 def is_model(function: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from datasets import Dataset, Features, Json, Value, concatenate_datasets
 
-from whileai_hf.rows import dumps, loads, to_dataset
+from whileai_hf.rows import dumps, loads, to_dataset, view
 from whileai_hf.rows.features import judgment_features, rollout_features
 from whileai_hf.store import read_lines
 from whileai_hf.training.recorder.batches import EVAL, TRAIN
@@ -86,7 +86,7 @@ def read_rows(folder: Path, phase: str | None = None) -> Iterator[Row]:
         phase (`str`, *optional*):
             `"train"` or `"eval"`.
     """
-    paths = sorted(folder.glob(FILES))
+    paths = sorted(folder.glob(FILES), key=lambda path: (len(path.name), path.name))  # by rank
     seen: Counter[tuple[Any, ...]] = Counter()
     for _, line in _in_order([_surviving(path) for path in paths]):
         row = loads(line)
@@ -121,6 +121,9 @@ def rows_dataset(rows: Iterator[Row]) -> Dataset:
             chunk = []
     if chunk or not pieces:
         pieces.append(to_dataset(chunk, _features()))
+    if any(piece.features != pieces[0].features for piece in pieces):
+        # A column whose type shows only later: numbers for names, or nothing at all for a while.
+        return to_dataset([row for piece in pieces for row in view(piece).rows()], _features())
     return pieces[0] if len(pieces) == 1 else concatenate_datasets(pieces)
 
 

@@ -164,9 +164,9 @@ class RolloutRecorder:
             trainer (`trl.GRPOTrainer` or `trl.RLOOTrainer`):
                 A trainer with reward functions; reward models stay as they are, and rows then have no `reward`.
         """
-        wrapped = {inner for _, inner in self._functions.values()}
         for at, (name, function) in enumerate(zip(trainer.reward_func_names, trainer.reward_funcs, strict=True)):
-            if function not in wrapped and not is_model(function):
+            known = any(function is wrapped for _, wrapped in self._functions.values())
+            if not known and not is_model(function):
                 trainer.reward_funcs[at] = self.wrap(function, name)
         self._trained = weights_of(trainer)
 

@@ -13,7 +13,6 @@ from datasets import Dataset, IterableDataset
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import dumps
-from whileai_hf.rows.rng import digest
 
 
 # Rows hashed at a time: their Arrow buffers are copied once.
@@ -60,7 +59,7 @@ def dataset_identity(dataset: Any) -> str | None:
             The training data. Of a Dataset and of a list the rows count, of a path or repo id the name.
 
     Returns:
-        `str`: The identity; `None` without a data set.
+        `str`: The identity; `None` without a data set, and for a stream, whose rows nobody has seen.
 
     Examples:
     ```python
@@ -79,8 +78,7 @@ def dataset_identity(dataset: Any) -> str | None:
     if isinstance(dataset, Dataset):
         return f"rows:{len(dataset)}:{_rows_digest(dataset)}"
     if isinstance(dataset, IterableDataset):
-        name = dataset.info.dataset_name or "?"
-        return f"stream:{name}:{digest(repr(dataset.features), length=_LENGTH)}"
+        return None
     if isinstance(dataset, Sequence):
         lines = blake2b(digest_size=_LENGTH // 2)
         for row in dataset:

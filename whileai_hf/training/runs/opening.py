@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
 from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
 from whileai_hf.knobs import overlay
 from whileai_hf.measure.compare import DeltaReport
+from whileai_hf.rows import canonical
 from whileai_hf.rows.rng import digest
 from whileai_hf.training.runs.changes import started
 from whileai_hf.training.runs.config import TrainingRunConfig, TrainingRunKnobs
@@ -80,11 +82,11 @@ def training_run(
     ```
     """
     settings = overlay(TrainingRunConfig, config, knobs)
-    _check(name, total_steps)
+    _check(name, total_steps, settings)
     identity = dataset_identity(dataset)
     record = Record(
         id="",
-        name=name,
+        name=str(canonical(name)),
         dataset=identity,
         base_model=None if base_model is None else str(base_model),
         trainer=None if trainer is None else str(trainer),
@@ -102,9 +104,12 @@ def training_run(
     return run
 
 
-def _check(name: str, total_steps: int | None) -> None:
+def _check(name: str, total_steps: int | None, settings: TrainingRunConfig) -> None:
     if not isinstance(name, str) or not name.strip():
         raise ConfigurationError(f"name is {name!r}; give the run a name")
+    if not isinstance(settings.parameters, Mapping):
+        kind = type(settings.parameters).__name__
+        raise ConfigurationError(f"parameters is a {kind}; pass a dict of what the run is made with")
     if total_steps is not None and (
         isinstance(total_steps, bool) or not isinstance(total_steps, int) or total_steps < 1
     ):

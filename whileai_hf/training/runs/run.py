@@ -157,6 +157,8 @@ class TrainingRun(RecordedRun):
         """
         if status not in ENDINGS:
             raise ConfigurationError(f"status is {status!r}; a run ends as one of {', '.join(ENDINGS)}")
+        if summary is not None and not isinstance(summary, Mapping):
+            raise ConfigurationError(f"summary is a {type(summary).__name__}; pass a dict of names and values")
         if not self.writes:
             return
         said = None if summary is None else dict(canonical(dict(summary)))

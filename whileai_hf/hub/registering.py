@@ -8,7 +8,7 @@ one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from huggingface_hub import HfApi
@@ -18,7 +18,7 @@ from whileai_hf.hub.accounts import read_account
 from whileai_hf.hub.agentrecord import RECORD_FILE, AgentRecord, record_repo, write_record
 from whileai_hf.hub.cached import cached_entries
 from whileai_hf.hub.cards.header import agent_slug, agent_tag
-from whileai_hf.hub.collection import fill_collection, find_collection
+from whileai_hf.hub.collection import fill_collection, find_collections, title_of
 from whileai_hf.hub.entries import AGENT, Entry, list_entries
 from whileai_hf.hub.record import RUN_FILE, RunRecord
 from whileai_hf.rows import Report
@@ -199,7 +199,8 @@ def agents(*, namespace: str | None = None, token: str | None = None) -> Agents:
             api = hub_api(token)
             whose = read_account(api).own(namespace)
             entries = _entries(api, whose, None)
-            found = [_read(api, whose, slug, its) for slug, its in _by_agent(entries).items()]
+            slugs = find_collections(api, whose)
+            found = [_read(api, slugs, slug, its) for slug, its in _by_agent(entries).items()]
             return Agents(sorted(found, key=lambda one: one.slug), whose, "hub", [])
     except UnreachableError as error:
         known = _by_agent([*cached_entries("dataset"), *cached_entries("model")])
@@ -221,7 +222,7 @@ def _by_agent(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     return found
 
 
-def _read(api: HfApi, namespace: str, slug: str, entries: list[Entry]) -> Agent:
+def _read(api: HfApi, collections: Mapping[str, str], slug: str, entries: list[Entry]) -> Agent:
     """An agent with what its record, or its newest data set, says of its tools."""
     record, notes = None, []
     held = next((entry for entry in entries if entry.purpose == AGENT), None)
@@ -233,9 +234,8 @@ def _read(api: HfApi, namespace: str, slug: str, entries: list[Entry]) -> Agent:
     except (DataError, SourceNotFoundError) as error:
         notes.append(f"its tools could not be read: {error}")
     found = _agent(slug, entries, record)
-    collection = find_collection(api, namespace, found.name)
-    slugged = None if collection is None else collection.slug
-    return dataclasses.replace(found, record=held.repo if held else None, collection=slugged, notes=notes)
+    collection = collections.get(title_of(found.name))
+    return dataclasses.replace(found, record=held.repo if held else None, collection=collection, notes=notes)
 
 
 def _content(api: HfApi, entry: Entry, name: str) -> bytes:

@@ -83,7 +83,7 @@ def test_nothing_to_change_is_no_commit_or_an_error(pushed):
         update_dataset("alice/refunds")
     with pytest.raises(ConfigurationError, match="purpose='test'; expected one of train, holdout, eval"):
         update_dataset("alice/refunds", purpose="test")
-    with pytest.raises(ConfigurationError, match="agent is empty"):
+    with pytest.raises(ConfigurationError, match="names none"):
         update_dataset("alice/refunds", agent=" ")
 
 
@@ -124,8 +124,13 @@ def test_an_empty_set_and_what_is_not_ours_are_not_published(hub):
     hub.server.put("alice/empty", card(rows=0), private=True)
     hub.server.put("alice/plain", {"data.parquet": b"0"}, private=True)
     hub.server.put("bob/refunds", card())
-    with pytest.raises(DataError, match="holds no rows"):
-        publish("alice/empty")
+    bare = b"---\ntags: [whileai-hf]\n---\n"  # a card whose owner has taken out what the push wrote
+    hub.server.put("alice/half-way", {"README.md": bare}, private=True)
+    for repo in ("alice/empty", "alice/half-way"):
+        with pytest.raises(DataError, match="holds no rows"):
+            publish(repo)
+    hub.server.put("alice/unsaid", {"README.md": bare, "data/train.parquet": b"0"}, private=True)
+    assert publish("alice/unsaid").changed == ["it is public now"]
     for call in (publish, unpublish, lambda repo: update_dataset(repo, purpose="eval")):
         with pytest.raises(ConfigurationError, match="does not carry the tag whileai-hf"):
             call("alice/plain")

@@ -71,7 +71,7 @@ def test_an_organisation_is_purged_only_when_it_is_named(filled):
     assert done.deleted == ["acme/refunds"] and "bob/refunds" in there(filled)
     with pytest.raises(ConfigurationError, match="'bob' is not a namespace of alice"):
         purge_agent("Order Desk", namespace="bob")
-    with pytest.raises(ConfigurationError, match="agent is empty"):
+    with pytest.raises(ConfigurationError, match="names none"):
         purge_agent("  ")
 
 
@@ -122,8 +122,9 @@ def test_one_data_set_is_deleted_when_it_is_ours(filled):
         delete_dataset("bob/refunds")
     with pytest.raises(SourceNotFoundError):
         delete_dataset("alice/nothing")
-    with pytest.raises(ConfigurationError):
-        delete_dataset("not a repo name")
+    for wrong in ("not a repo name", "", None, 7):
+        with pytest.raises(ConfigurationError):
+            delete_dataset(wrong)
     assert {"alice/hand-made", "bob/refunds"} <= there(filled)
 
 

@@ -6,7 +6,7 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 import whileai_hf as wai
-from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
+from whileai_hf.errors import ConfigurationError, DataError, HubError, SourceNotFoundError
 from whileai_hf.hub.profiling import preview, profile
 
 
@@ -218,6 +218,18 @@ def test_any_split_of_the_hub_is_profiled(hub):
         profile("alice/alpaca", split="dev")
     with pytest.raises(SourceNotFoundError):
         profile("alice/nothing")
+
+
+def test_a_path_with_a_mistake_in_it_is_told_as_one(hub, monkeypatch):
+    for look in (profile, preview):
+        with pytest.raises(
+            SourceNotFoundError, match=r"'data/rowz.jsonl' is no existing path \(looked for .*no such repo"
+        ):
+            look("data/rowz.jsonl")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        with pytest.raises(HubError, match=r"'data/rowz.jsonl' is no existing path .*offline"):
+            look("data/rowz.jsonl")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
 
 
 def test_a_revision_is_the_one_that_is_profiled(hub):

@@ -229,6 +229,17 @@ def test_files_that_are_not_those_of_the_push_are_refused(hub, content):
             pull("alice/a", revision=revision)
 
 
+def test_a_tag_that_was_moved_to_another_push_is_refused(hub):
+    push_both("alice/a")
+    tags = hub.server.repo("alice/a").tags
+    first = tags["v1"]
+    tags |= {"v1": tags["v2"], "mine": tags["v2"]}
+    with pytest.raises(DataError, match="the tag v1 of alice/a names the push v2 now"):
+        pull("alice/a", revision="v1")
+    assert canonical_rows(pull("alice/a", revision=first)) == canonical_rows(FIRST)
+    assert canonical_rows(pull("alice/a", revision="mine")) == canonical_rows(SECOND)
+
+
 def test_a_repo_somebody_wrote_to_since_gives_the_newer_rows_and_says_so(hub):
     push(FIRST, "alice/a")
     SECOND.push_to_hub("alice/a")

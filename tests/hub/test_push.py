@@ -154,6 +154,8 @@ def test_splits_are_pushed_as_they_are_given(hub):
     assert {name: canonical_rows(rows) for name, rows in load_dataset("alice/a").items()} == {
         name: canonical_rows(rows) for name, rows in parts.items()
     }
+    shared = push({"train": graded(4), "test": graded(2)}, "alice/b")
+    assert "2 tasks are in both 'train' and 'test'" in shared.warnings[-1]
     with pytest.raises(ConfigurationError, match="in splits already"):
         push(parts, "alice/b", holdout=0.2)
 
@@ -264,7 +266,10 @@ def test_names_that_are_none(hub, repo):
         (graded(3), {"parent": "nonsense"}, ConfigurationError, "namespace/name@v1"),
         (graded(3), {"parent": "alice/nothing@v1"}, SourceNotFoundError, "no such repo"),
         (graded(3), {"config_name": "../x"}, ConfigurationError, "config_name='../x'"),
+        (graded(3), {"config_name": "data"}, ConfigurationError, "config_name='data'"),
         (graded(3), {"split": "a/b"}, ConfigurationError, "split='a/b'"),
+        (graded(3), {"split": "hold-out"}, ConfigurationError, "split='hold-out'"),
+        ({"hold-out": graded(3)}, {}, ConfigurationError, "split='hold-out'"),
         (graded(3), {"language": "en"}, ConfigurationError, "language is one text"),
         ([{"privileged": {"reference": "x"}}], {}, DataError, "only a judge may see"),
     ],
@@ -274,6 +279,12 @@ def test_bad_input_is_one_sentence_and_makes_nothing(hub, data, knobs, error, wo
         push(data, "alice/a", **knobs)
     assert "\n" not in str(raised.value)
     assert hub.server.repos.get("dataset", "alice/a") is None
+
+
+def test_run_json_stays_small_whatever_the_gate_lists(hub):
+    same = [dict(row, prompt=row["prompt"] + " please" * (row["rollout_index"] % 2)) for row in graded(300)]
+    push(same, "alice/a")
+    assert len(hub.server.files("alice/a")["run.json"]) < 100_000
 
 
 def test_config_and_knobs_are_the_same_thing(hub):

@@ -40,7 +40,7 @@ def test_one_verdict_however_it_is_spelled(spelled):
         assert kept["calibration"][:] == expected[0]["calibration"][:]
 
 
-@pytest.mark.parametrize("n", [10**400, 2**63, math.inf, math.nan, -1, "8", None, True])
+@pytest.mark.parametrize("n", [10**400, 2**63, math.inf, math.nan, -1, "8", None, True], ids="{!r:.20}".format)
 def test_a_stamp_nobody_counted_is_measured_anew(n):
     rows = rows_of({"a": [1, 0, 1, 0]}, calibration={"n": n, "pass_rate": 0.1, "mean_reward": 10**400})
     assert wai.calibrate(rows)["calibration"][0]["n"] == 4

@@ -2,8 +2,10 @@
 
     python tests/support/tool_model.py       trains it again and writes it to the package, two minutes on one core
 
-About 113,000 parameters in the shape of a Qwen3, a byte-level tokenizer, 400 KB at half precision. It was shown the
-training orders of the demo's desk and no others; it calls the tool with an order it never saw by copying the id.
+About 111,000 parameters in the shape of a Qwen3, a byte-level tokenizer, 250 KB at half precision. It was shown the
+training orders of the demo's desk and no others; it calls the tool with an order it never saw by copying the id. Then
+it was given two habits, so that training has something to bring out: in two of five conversations it guesses in place
+of looking, in two of five it chats.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import sys
 from pathlib import Path
 
+from whileai_hf.rows.rng import rng
 from whileai_hf.training.monitor.demo import desk
 from whileai_hf.training.monitor.demo.policy import FIXTURE, chat_template, load_policy
 
@@ -21,19 +24,44 @@ __all__ = ["FIXTURE", "load_policy"]
 VOCABULARY = 610
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 MARKS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"]
-STEPS, BATCH, RATE = 700, 20, 3e-3
+STEPS, HABIT_STEPS, BATCH, RATE = 700, 160, 20, 3e-3
+# Shares of conversations with a guess in place of a lookup, and with words nobody asked for; how often each order is
+# shown in the second lesson.
+GUESSES, CHATS, VARIANTS = 0.4, 0.4, 6
+CHAT = " Thank you for your order!"
 
 
-def conversation(order):
-    """The right way to answer a customer, and the tool as the trainer shows it."""
-    call = {"type": "function", "function": {"name": "get_order", "arguments": {"order_id": order}}}
-    result = desk.OrderDesk().get_order(order)
-    return [
-        *desk.ask(order),
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "name": "get_order", "content": result},
-        {"role": "assistant", "content": desk.answer(order)},
-    ]
+def conversation(order, guesses=None, chats=False):
+    """
+    One way to answer a customer: the right one, or with a habit that training can take away or bring out.
+
+    `guesses` is a status that is claimed without a look; `chats` adds words nobody asked for.
+    """
+    said = desk.ask(order)
+    if guesses is None:
+        call = {"type": "function", "function": {"name": "get_order", "arguments": {"order_id": order}}}
+        said += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "name": "get_order", "content": desk.OrderDesk().get_order(order)},
+        ]
+    status = guesses or desk.status_of(order)
+    return [*said, {"role": "assistant", "content": f"Order {order} is {status}." + CHAT * chats}]
+
+
+def right_ones():
+    """Every training order, answered as it should be."""
+    return [conversation(order) for order in desk.TRAINED]
+
+
+def with_habits(seed=0):
+    """Every training order several times, answered with the habits as often as the policy is to have them."""
+    made = []
+    for order in desk.TRAINED:
+        for index in range(VARIANTS):
+            draws = rng(seed, "habits", order, index)
+            guess = draws.pick(desk.STATUSES) if draws.chance(GUESSES) else None
+            made.append(conversation(order, guess, draws.chance(CHATS)))
+    return made
 
 
 def make_tokenizer():
@@ -88,8 +116,8 @@ def make_model(tokenizer, seed=0):
     return Qwen3ForCausalLM(config)
 
 
-def examples(tokenizer):
-    """Token ids and labels of every training order: what the agent says, and nothing else, is learnt."""
+def examples(tokenizer, conversations):
+    """Token ids and labels of conversations: what the agent says, and nothing else, is learnt."""
     from transformers.utils import get_json_schema
 
     tools = [get_json_schema(desk.OrderDesk().get_order)]
@@ -97,8 +125,7 @@ def examples(tokenizer):
     def ids(messages, **how):
         return tokenizer.apply_chat_template(messages, tools=tools, tokenize=True, return_dict=False, **how)
 
-    for order in desk.TRAINED:
-        said = conversation(order)
+    for said in conversations:
         whole = ids(said)
         labels = [-100] * len(whole)
         for index, message in enumerate(said):
@@ -109,11 +136,11 @@ def examples(tokenizer):
         yield whole, labels
 
 
-def train(model, tokenizer, steps=STEPS, seed=0, report=None):
-    """Shows the model the training orders until it calls the tool."""
+def train(model, tokenizer, conversations, steps, seed=0, report=None):
+    """Shows the model conversations."""
     import torch
 
-    pairs = list(examples(tokenizer))
+    pairs = list(examples(tokenizer, conversations))
     longest = max(len(ids) for ids, _ in pairs)
     tokens = torch.tensor([ids + [tokenizer.pad_token_id] * (longest - len(ids)) for ids, _ in pairs])
     labels = torch.tensor([wanted + [-100] * (longest - len(wanted)) for _, wanted in pairs])
@@ -145,16 +172,24 @@ def save(model, tokenizer, folder: Path):
     tokenizer.save_pretrained(folder)
 
 
-if __name__ == "__main__":
+def main(folder, start=None):
+    """Two lessons: how it is done right, and then the habits. `start` is a folder with what the first one left."""
     import torch
 
     torch.set_num_threads(1)
-    made = make_tokenizer()
-    made.chat_template = chat_template()
-    policy = train(
-        make_model(made),
-        made,
-        steps=int(sys.argv[1]) if len(sys.argv) > 1 else STEPS,
-        report=lambda step, loss: print(step, round(loss, 4), flush=True),
-    )
-    save(policy, made, Path(sys.argv[2]) if len(sys.argv) > 2 else FIXTURE)
+
+    def report(step, loss):
+        print(step, round(loss, 4), flush=True)
+
+    if start is None:
+        tokenizer = make_tokenizer()
+        tokenizer.chat_template = chat_template()
+        model = train(make_model(tokenizer), tokenizer, right_ones(), STEPS, report=report)
+    else:
+        model, tokenizer = load_policy(start)
+    model = train(model, tokenizer, with_habits(), HABIT_STEPS, seed=1, report=report)
+    save(model, tokenizer, Path(folder))
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or [FIXTURE]))

@@ -58,7 +58,14 @@ class Account:
         return namespace
 
     def repo(self, name: str) -> str:
-        """The full id of a repo of the account: a bare name is in its own namespace."""
+        """
+        The full id of a repo of the account: a bare name is in its own namespace.
+
+        Raises:
+            [`ConfigurationError`]: It is no text, or empty.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigurationError(f"a repo is named 'namespace/name'; got {name!r:.80}")
         return name if "/" in name else f"{self.name}/{name}"
 
 

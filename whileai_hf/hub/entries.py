@@ -96,7 +96,8 @@ class Entry(Report):
 
     def __str__(self) -> str:
         size = "rows unknown" if self.rows is None else f"{self.rows:,} rows"
-        parts = [self.repo, self.purpose or self.kind, size if self.kind == "dataset" else None, self.tag]
+        holds_rows = self.kind == "dataset" and self.purpose != AGENT
+        parts = [self.repo, self.purpose or self.kind, size if holds_rows else None, self.tag]
         parts += [*self._rates(), size_of(self.storage), None if self.agent is None else f"agent {self.agent}"]
         if self.private is not None:
             parts.append("private" if self.private else "public")

@@ -11,6 +11,7 @@ from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.hub.accounts import read_account
 from whileai_hf.hub.entries import AGENT, Entry, ours
 from whileai_hf.hub.record import PURPOSES
+from whileai_hf.hub.removal import has_data
 from whileai_hf.hub.rewriting import rewrite
 from whileai_hf.rows import Report
 from whileai_hf.store.repos import hub_api, hub_errors
@@ -123,7 +124,8 @@ def publish(
     with hub_errors(f"publishing {repo}"):
         api = hub_api(token)
         entry = _own(api, repo, "published")
-        if entry.purpose != AGENT and not entry.rows:
+        empty = entry.rows == 0 or (entry.rows is None and not has_data(api, entry.repo))
+        if entry.purpose != AGENT and empty:
             raise DataError(f"{entry.repo} holds no rows; push some before it is published")
         # The card first: nobody sees the data set under the old one.
         changed, commit = rewrite(api, entry.repo, given) if given else ([], None)
@@ -159,8 +161,10 @@ def unpublish(repo: str, *, token: str | None = None) -> Change:
 def _given(purpose: str | None, agent: str | None, description: str | None) -> dict[str, str]:
     if purpose is not None and purpose not in PURPOSES:
         raise ConfigurationError(f"purpose={purpose!r}; expected one of {', '.join(PURPOSES)}")
-    if agent is not None and not agent.strip():
-        raise ConfigurationError("agent is empty; pass its name, or leave it out")
+    if agent is not None and (not isinstance(agent, str) or not agent.strip()):
+        raise ConfigurationError(f"agent={agent!r:.80} names none; pass its name, or leave it out")
+    if description is not None and not isinstance(description, str):
+        raise ConfigurationError(f"description={description!r:.80} is no text; pass what the card should say")
     given: dict[str, Any] = {"purpose": purpose, "agent": agent, "description": description}
     return {name: value for name, value in given.items() if value is not None}
 

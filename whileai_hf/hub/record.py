@@ -161,7 +161,7 @@ class RunRecord:
         report (`dict`, *optional*):
             The report of the run, see [`~whileai_hf.engine.run_report`].
         gate (`dict`, *optional*):
-            The report of the publish gate; `None` when it was skipped.
+            The report of the publish gate, its lists cut after 50 entries; `None` when it was skipped.
         scrubbed (`list[str]`):
             Columns that were taken out, or had something taken out of them, before the push.
         dropped (`dict[str, int]`):

@@ -145,8 +145,10 @@ def purge_agent(
     Raises:
         [`ConfigurationError`]: A namespace of somebody else, or an empty name.
     """
-    if not agent.strip():
-        raise ConfigurationError("agent is empty; pass the name of the agent whose repos are to be deleted")
+    if not isinstance(agent, str) or not agent.strip():
+        raise ConfigurationError(
+            f"agent={agent!r:.80} names none; pass the name of the agent whose repos are to be deleted"
+        )
     tags = [agent_tag(agent)]
     with hub_errors(f"listing what belongs to the agent {agent}"):
         api = hub_api(token)
@@ -211,7 +213,7 @@ def delete_empty_datasets(
         empty = [
             entry
             for entry in sets
-            if (entry.rows <= max_rows if entry.rows is not None else not _has_data(api, entry.repo))
+            if (entry.rows <= max_rows if entry.rows is not None else not has_data(api, entry.repo))
         ]
     what = "data sets without rows" if not max_rows else f"data sets of {max_rows} rows or fewer"
     found = Removal(what, whose, True, empty, [], [], [LIBRARY_TAG], [], {}, _elsewhere(account, namespace))
@@ -223,7 +225,7 @@ def _owned(entries: Iterable[Entry], namespace: str) -> list[Entry]:
     return sorted((entry for entry in entries if entry.repo.startswith(f"{namespace}/")), key=lambda one: one.repo)
 
 
-def _has_data(api: HfApi, repo: str) -> bool:
+def has_data(api: HfApi, repo: str) -> bool:
     """Whether a repo has any file besides those that say what it is."""
     about = ("README.md", ".gitattributes", "run.json")
     return any(name not in about for name in api.list_repo_files(repo, repo_type="dataset"))

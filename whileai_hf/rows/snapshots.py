@@ -91,6 +91,8 @@ def read_repo(
     """
     located = locate(repo, revision, token)
     run = _read_run(located, token)
+    if run is not None:
+        _check_tag(located, run)
     pushed = None if run is None else _splits(run, config_name or DEFAULT_CONFIG)
     if run is None or pushed is None:
         snapshot = _read_foreign(located, split, config_name, token)
@@ -113,6 +115,17 @@ def _read_run(located: Located, token: str | bool | None) -> dict[str, Any] | No
         return None  # somebody else's file of that name
     ours = isinstance(found, dict) and str(found.get("schema")).startswith(_SCHEMA)
     return found if ours and isinstance(found.get("splits"), dict) else None
+
+
+def _check_tag(located: Located, run: Mapping[str, Any]) -> None:
+    """Refuses the tag of one push that was moved to another."""
+    history = run.get("history")
+    pushes = [entry.get("tag") for entry in history if isinstance(entry, dict)] if isinstance(history, list) else []
+    if located.revision in pushes and located.revision != run.get("tag"):
+        raise DataError(
+            f"the tag {located.revision} of {located.repo} names the push {run.get('tag')} now: somebody moved it; pass "
+            "the commit of the push you mean as revision"
+        )
 
 
 def _splits(run: Mapping[str, Any], config_name: str) -> dict[str, dict[str, Any]] | None:

@@ -36,10 +36,11 @@ def optimize(
     Keeps the graded rows worth training on.
 
     In mode "rl" the gates are ungraded, unusable, duplicate, truncated, unanimous, single and out_of_band, in this
-    order. What is left are whole groups (one prompt of one task), in turns over kinds of fault and, within a kind,
-    over pass rates, up to `target` rows; with `order="middle"` those nearest to one half come first. Difficulty is the
-    mean reward, measured on the rows as given, before any gate. In mode "sft" the best `k` completions of each prompt
-    at `min_reward` are kept (ties: the one most unlike those kept, the shorter reply, the earlier row).
+    order; duplicates are those of [`measure.hygiene.dedupe_groups`]. What is left are whole groups (one prompt of one
+    task), in turns over kinds of fault and, within a kind, over pass rates, up to `target` rows; with
+    `order="middle"` those nearest to one half come first. Difficulty is the mean reward, measured on the rows as
+    given, before any gate. In mode "sft" the best `k` completions of each prompt at `min_reward` are kept (ties: the
+    one most unlike those kept, the shorter reply, the earlier row).
 
     With `truncated="penalize"` a reply cut at the token limit stays in its group as a failure, with what the judge
     gave it under `reward_before_penalty`.

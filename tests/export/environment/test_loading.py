@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 from datasets import Dataset, DatasetDict, List
@@ -183,6 +185,39 @@ def test_held_out_tasks(tasks, tools):
         load_environment(DatasetDict(a=tasks, b=tasks, test=tasks), **given)
 
 
+def test_twins_stay_with_their_task(agent, tools, policy):
+    """The same ask in the same world, once with a fault and once without: on one side, both of them."""
+    rows = wai.simulate(
+        agent, tools=tools, system_prompt=policy, budget=40, fault_rate=1.0, twins=True, avg_turns=2, seed=4
+    )
+    spec = load_environment(rows, reward=one, holdout=0.4)
+    sides = [
+        {row["twin_of"] or row["scenario_id"] for row in data} for data in (spec.train_dataset, spec.eval_dataset)
+    ]
+    assert all(sides)
+    assert not sides[0] & sides[1]
+    assert any(spec.eval_dataset["twin_of"][:])
+    assert len(spec.train_dataset) + len(spec.eval_dataset) == len(set(rows["scenario_id"]))
+    twins = rows.filter(lambda row: row["twin_of"] is not None)
+    with pytest.raises(DataError, match="are trained on as well"):
+        load_environment(rows.filter(lambda row: row["twin_of"] is None), eval_data=twins, reward=one)
+
+
+def test_tasks_named_by_numbers_and_words_are_held_out_too(tools):
+    rows = [{"prompt": f"Ask {n}", "task_id": n} for n in range(6)] + [{"prompt": f"Ask {n}"} for n in range(6, 9)]
+    spec = load_environment(rows, tools=tools, reward=one, holdout=0.4)
+    assert len(spec.train_dataset) + len(spec.eval_dataset) == 9
+    numbered = load_environment(rows[:6], tools=tools, reward=one, holdout=0.4)
+    assert numbered.eval_dataset["task_id"][:] == [str(n) for n in split(rows[:6], holdout=0.4)["holdout"]["task_id"]]
+
+
+def test_asks_that_no_file_can_hold(tools):
+    spec = load_environment(
+        [{"prompt": "Hi \ud800 ORD-7", "task_id": "t\ud800"}], tools=tools, reward=one, rubric=None
+    )
+    assert judged(spec) == [1.0]
+
+
 def test_a_saved_dataset_with_splits(tasks, tools, tmp_path):
     split(tasks, holdout=0.3).save_to_disk(str(tmp_path / "parts"))
     spec = load_environment(tmp_path / "parts", tools=tools, reward=one)
@@ -276,6 +311,23 @@ def test_a_transcript_that_is_none(tasks, tools):
     said[0]["tool_calls"][0]["function"] = {"name": "fly", "arguments": {}}
     assert judged(spec, completion=said) == [1.0]
     assert seen[-1]["steps"][1]["result"] == "{'error': 'x'}"
+    assert seen[-1]["state_digest"] is not None  # the world is as it was, and that is known
+
+
+def test_a_completion_that_ran_out_of_room(tasks, tools):
+    class Trainer:
+        def __init__(self):
+            self.eos_token_ids = [7]
+
+        def log_metric(self, name, value):
+            pass
+
+    seen = []
+    spec = load_environment(tasks, tools=tools, reward=lambda row: seen.append(row["finish_reason"]) or 1.0)
+    for ids in ([1, 7], [1, 2], []):
+        judged(spec, completion_ids=[ids], log_metric=Trainer().log_metric)
+    judged(spec, completion_ids=[[1, 2]], log_metric=print)
+    assert seen == ["stop", "length", "stop", "stop"]
 
 
 def test_answers_of_another_world_are_no_state(tasks, tools):
@@ -322,7 +374,7 @@ def test_a_further_judge_sees_what_the_others_see(tasks, tools):
     def own(prompts, completions, **columns):
         return [0.0] * len(prompts)
 
-    with pytest.raises(ConfigurationError, match="has its own|with its own"):
+    with pytest.raises(ConfigurationError, match="with its own"):
         spec.as_reward(own, name="gold")
 
 
@@ -394,3 +446,17 @@ def test_tools_read_from_local_functions(tasks):
 
     spec = load_environment(tasks, tools=[look], reward=ExactMatch())
     pickle.loads(pickle.dumps((spec.environment_factory, spec.reward_funcs)))
+
+
+def test_torch_is_not_needed_before_a_trainer_is_there(tools):
+    code = (
+        "import sys\n"
+        "from whileai_hf.export.environment import load_environment\n"
+        f"spec = load_environment(['Where is ORD-7?'], tools={tools!r}, reward=lambda row: 1.0)\n"
+        "environment = spec.environment_factory()\n"
+        "environment.reset(**spec.train_dataset[0])\n"
+        "environment.get_order(order_id='ORD-7')\n"
+        "spec.trainer_kwargs(), spec.trainer_kwargs(rollout=True)\n"
+        "assert not {'torch', 'transformers', 'trl'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -175,7 +175,14 @@ def test_conversations_with_a_user_are_those_of_simulate(
 def test_two_steps_in_each_way(tiny_model_dir, tokenizer, tasks, tools, policy, tmp_path):
     """The policy samples its own tokens, and a held-out set is evaluated through the same environment."""
     for rollout in (False, True):
-        spec = load_environment(tasks, tools=tools, system_prompt=policy, holdout=0.3)
+        seen = []
+        spec = load_environment(
+            tasks,
+            reward=[conduct_grade, lambda row, seen=seen: seen.append(row) or 1.0],
+            tools=tools,
+            system_prompt=policy,
+            holdout=0.3,
+        )
         trainer = trainer_of(
             tiny_model_dir,
             tokenizer,
@@ -189,6 +196,7 @@ def test_two_steps_in_each_way(tiny_model_dir, tokenizer, tasks, tools, policy, 
         assert trainer.state.global_step == 2
         assert "rewards/conduct_grade/mean" in trainer.state.log_history[0]
         assert "eval_rewards/conduct_grade/mean" in trainer.evaluate()
+        assert "length" in {row["finish_reason"] for row in seen}  # 24 tokens of an untrained policy
 
 
 def test_the_model_reads_the_tools_own_words(tiny_model_dir, tokenizer, tmp_path, token_policy):

@@ -188,3 +188,19 @@ def test_in_the_reward_step_of_trl() -> None:
     assert rewards[:2].tolist() == [[1.0, 9.0], [0.0, 9.0]]
     assert torch.isnan(rewards[2, 0])
     assert log.metrics["numeric/unjudged"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+def test_an_environment_makes_the_rows_itself(awaits):
+    def rows(prompts, completions, columns):
+        return [
+            {"final_text": f"{prompt} {completion} {columns['n'][0]}"}
+            for prompt, completion in zip(prompts, completions, strict=True)
+        ]
+
+    async def slowly(row):
+        return len(row["final_text"])
+
+    reward = as_reward(slowly if awaits else lambda row: len(row["final_text"]), name="length", rows=rows)
+    given = reward(prompts=["a", "bb"], completions=["c", "d"], n=[7, 8])
+    assert (asyncio.run(given) if awaits else given) == [5.0, 6.0]

@@ -1,8 +1,8 @@
 """This process's Hub clients, pointed at a server for the length of a block.
 
 The clients read the endpoint, the caches and the offline flag from the environment once, at import, into the
-attributes named here; the block replaces those and puts them back, and lets retries not wait. The token is read from the environment at every
-call.
+attributes named here; the block replaces those and puts them back, and lets retries not wait. The token is read from
+the environment at every call.
 """
 
 from __future__ import annotations

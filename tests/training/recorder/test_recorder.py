@@ -394,7 +394,7 @@ def test_columns_whose_type_shows_late(tmp_path):
     data = recorder.dataset()
     assert len(data) == 2101
     rows = list(view(data).rows())
-    assert (rows[0]["task_id"], rows[-1]["task_id"], rows[-1]["level"]) == (0, "a-task", 0.5)
+    assert (rows[0]["task_id"], rows[-1]["task_id"], rows[-1]["level"]) == ("0", "a-task", 0.5)
 
 
 def test_nothing_recorded_yet(tmp_path):

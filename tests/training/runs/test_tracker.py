@@ -29,7 +29,12 @@ def trackio(monkeypatch):
     def finish():
         module.finished += 1
 
-    module.init, module.log, module.finish = init, log, finish
+    def alert(title, text=None):
+        if module.down:
+            raise ConnectionError("no route")
+        module.alerts.append((title, text))
+
+    module.init, module.log, module.finish, module.alert, module.alerts = init, log, finish, alert, []
     monkeypatch.setitem(sys.modules, "trackio", module)
     monkeypatch.setattr(tracker_module, "_FIRST_PAUSE", 0.0)
     return module
@@ -59,6 +64,16 @@ def test_what_was_refused_goes_out_later(trackio, caplog):
     assert [step for step, _ in trackio.sent] == [0, 1, 2, 3, 4, 5]
     assert run.notes == []
     assert "cannot be reached" in caplog.text
+
+
+def test_alarms_are_alerts(trackio):
+    with training_run("watched", report_to="trackio") as run:
+        trackio.down = True
+        run.alarm("divergence", 3, "proxy up,\ngold not")
+        trackio.down = False
+        run.log(4, loss=1.0)
+    assert trackio.alerts == [("watched: divergence", "step 3: proxy up, gold not")]
+    assert trackio.sent == [(4, {"loss": 1.0})]
 
 
 def test_a_tracker_that_is_never_there_is_a_note(trackio):

@@ -16,11 +16,12 @@ from whileai_hf.export.environment.config import EnvironmentConfig, EnvironmentK
 from whileai_hf.export.environment.rewards import EnvironmentRows, TaskCatalog, columns_wanted, make_rewards
 from whileai_hf.export.environment.rows import carried_features, environment_features
 from whileai_hf.export.environment.spec import EnvironmentSpec, route
-from whileai_hf.export.environment.tasks import GivenAgent, Source, read_tasks
+from whileai_hf.export.environment.tasks import GivenAgent, Source, TaskEntry, read_tasks
 from whileai_hf.export.environment.worlds import EnvironmentFactory
 from whileai_hf.knobs import overlay
 from whileai_hf.measure.hygiene import split
 from whileai_hf.rows import task_key
+from whileai_hf.rows.identity import TaskKey
 from whileai_hf.spec import AgentSpec
 
 
@@ -92,9 +93,11 @@ def load_environment(
     """
     settings = overlay(EnvironmentConfig, config, knobs)
     given = GivenAgent.read(tools, system_prompt, settings.rubric)
-    train_source, eval_source = _sides(source, eval_data, holdout, settings.seed)
-    train = read_tasks(train_source, given, settings.tasks)
-    held = Source([], Features({})) if eval_source is None else read_tasks(eval_source, given, settings.tasks)
+    source, eval_data = _sides(source, eval_data, holdout)
+    train = read_tasks(source, given, settings.tasks)
+    held = Source([], Features({})) if eval_data is None else read_tasks(eval_data, given, settings.tasks)
+    if holdout is not None:
+        train, held = _hold_out(train, holdout, settings.seed)
     _check_apart(train, held)
     every = [*train.entries, *held.entries]
     _check_distinct(every)
@@ -113,8 +116,8 @@ def load_environment(
     return EnvironmentSpec(train.entries, held.entries, features, factories, rewards, catalog, settings)
 
 
-def _sides(source: Any, eval_data: Any, holdout: float | None, seed: int) -> tuple[Any, Any]:
-    """What is trained on and what is held out."""
+def _sides(source: Any, eval_data: Any, holdout: float | None) -> tuple[Any, Any]:
+    """What is trained on, and what the caller or the source itself holds out."""
     source = _with_splits(source)
     if isinstance(source, DatasetDict):
         source, own = _splits(source)
@@ -125,12 +128,22 @@ def _sides(source: Any, eval_data: Any, holdout: float | None, seed: int) -> tup
         raise ConfigurationError(
             f"holdout={holdout} and eval_data= both say what to evaluate on; leave one of the two out"
         )
-    if holdout is None:
-        return source, eval_data
-    if isinstance(source, list) and source and all(isinstance(ask, str) for ask in source):
-        source = [{"prompt": ask} for ask in source]
-    parts = split(source, holdout=holdout, seed=seed)
-    return parts["train"], parts["holdout"]
+    return source, eval_data
+
+
+def _origin(entry: TaskEntry) -> TaskKey:
+    """The task whose world it is: a twin has that of the task it is the twin of, and says what happens there."""
+    return entry.task.get("twin_of") or task_key(entry.task)
+
+
+def _hold_out(source: Source, holdout: float, seed: int) -> tuple[Source, Source]:
+    """Some of the tasks aside, those that `split` holds out; twins stay together."""
+    keys: list[TaskKey] = [_origin(entry) for entry in source.entries]
+    if len(set(map(type, keys))) > 1:  # numbers and words in one column would be neither
+        keys = [str(key) for key in keys]
+    parts = split([{"task_id": key, "place": place} for place, key in enumerate(keys)], holdout=holdout, seed=seed)
+    sides = [[source.entries[place] for place in parts[name]["place"]] for name in ("train", "holdout")]
+    return Source(sides[0], source.foreign), Source(sides[1], source.foreign)
 
 
 def _with_splits(source: Any) -> Any:
@@ -160,8 +173,8 @@ def _splits(parts: DatasetDict) -> tuple[Any, Any]:
 
 
 def _check_apart(train: Source, held: Source) -> None:
-    trained = {task_key(entry.task) for entry in train.entries}
-    shared = [entry for entry in held.entries if task_key(entry.task) in trained]
+    trained = {_origin(entry) for entry in train.entries}
+    shared = [entry for entry in held.entries if _origin(entry) in trained]
     if shared:
         raise DataError(
             f"{len(shared)} of {len(held.entries)} tasks to evaluate on are trained on as well, the first is "

@@ -93,9 +93,10 @@ class EnvironmentRows:
     ) -> list[dict[str, Any]]:
         """One row per completion."""
         cells = columns_per_row(prompts, completions, columns)
-        return [self._row(*each) for each in zip(prompts, completions, cells, strict=True)]
+        cut = _cut_off(columns, len(completions))
+        return [self._row(*each) for each in zip(prompts, completions, cells, cut, strict=True)]
 
-    def _row(self, prompt: Any, completion: Any, cells: dict[str, Any]) -> dict[str, Any]:
+    def _row(self, prompt: Any, completion: Any, cells: dict[str, Any], cut: bool) -> dict[str, Any]:
         ask = ask_in(prompt)
         entry = self.catalog.find(cells.get("task_id"), ask)
         if entry is None:
@@ -109,12 +110,27 @@ class EnvironmentRows:
             said = cells[TRAJECTORY]
         else:
             said = restore_names(_messages(completion), self.catalog.shown(spec))
+            about |= {"finish_reason": "length"} if cut else {}
         session = self.catalog.session(entry) if self.catalog.simulated else None
         about["seed"] = task.get("seed") if task.get("seed") is not None else self.catalog.seed
         try:
             return judged_row(task, spec, read_transcript(task, spec, said, session), about)
         except AgentError as error:
             return failed_row(task, spec, error)
+
+
+def _cut_off(columns: Mapping[str, Any], count: int) -> list[bool]:
+    """
+    Which completions end in the middle, for want of room: their last token is none that ends a turn.
+
+    Which tokens do is asked of the trainer, whose method `log_metric` is; nobody else says it to reward functions.
+    """
+    log_metric, ids = columns.get("log_metric"), columns.get("completion_ids")
+    trainer = log_metric.__self__ if inspect.ismethod(log_metric) else None
+    stops = None if trainer is None else vars(trainer).get("eos_token_ids")
+    if not stops or not isinstance(ids, list | tuple) or len(ids) != count:
+        return [False] * count
+    return [bool(each) and each[-1] not in stops for each in ids]
 
 
 def _messages(completion: Any) -> list[dict[str, Any]]:

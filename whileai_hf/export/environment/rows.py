@@ -20,7 +20,8 @@ _WORLD = ("scenario_id", "seed", "world_state", "faults", "scenario_dimensions")
 TAKEN = frozenset(
     {
         "prompt", "prompts", "completion", "completions", "completion_ids", "prompt_ids", "trainer_state", "log_extra",
-        "log_metric", "environment", "environments", "image", "images", "task_id", "split", "tools",
+        "log_metric", "environment", "environments", "image", "images", "task_id", "split", "tools", "logprobs",
+        "env_mask", "trajectory", "rollout",
     }
 )  # fmt: skip
 ENVIRONMENT = "environment"

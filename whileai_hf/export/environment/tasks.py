@@ -12,7 +12,7 @@ from datasets import Features
 from whileai_hf.engine.pinned import pin
 from whileai_hf.engine.report import RunReport, run_report
 from whileai_hf.errors import ConfigurationError, DataError
-from whileai_hf.rows import RowView, group_keys, view
+from whileai_hf.rows import RowView, canonical, group_keys, view
 from whileai_hf.rows.identity import TaskKey
 from whileai_hf.sandbox.rowtools import RowToolsets
 from whileai_hf.score.privileged import find_secrets, with_secrets
@@ -20,6 +20,8 @@ from whileai_hf.spec import AgentSpec, Tool, as_spec, read_tools
 
 
 Group = tuple[TaskKey, str]
+# What names a task, and the world it is in.
+_IDENTITY = ("scenario_id", "task_id", "prompt", "twin_of")
 # What a row says about the agent that was asked.
 _AGENT_COLUMNS = ("tools", "lineage", "messages")
 
@@ -198,5 +200,8 @@ def read_tasks(source: Any, given: GivenAgent, hidden: Any = None) -> Source:
     for task, key in zip(tasks, pinned.groups, strict=True):
         for name in dropped:
             task.pop(name, None)
+        for name in _IDENTITY:
+            if isinstance(task.get(name), str):
+                task[name] = canonical(task[name])  # as it will stand in a row, so that it is found again
         entries.append(TaskEntry(task, agents[key]))
     return Source(entries, foreign)

@@ -160,7 +160,9 @@ def read_transcript(
     played = talk.played()
     if cut:
         played.finish_reason = "length"
-    own = session is not None and session.answered(played.steps)
+    # A tool nobody has is refused by the trainer in words of its own, and leaves the world as it was.
+    known = [] if session is None else [step for step in played.steps if step.get("tool") in session.toolset.profiles]
+    own = session is not None and session.answered(known)
     return Transcript(played, session if own else None)
 
 

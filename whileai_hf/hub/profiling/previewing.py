@@ -13,7 +13,7 @@ from datasets import Dataset, DatasetDict, Features, load_dataset_builder
 from huggingface_hub import HfFileSystem
 
 from whileai_hf.errors import ConfigurationError, DataError
-from whileai_hf.hub.profiling.sources import is_repo, name_of, open_split
+from whileai_hf.hub.profiling.sources import both_tried, is_repo, name_of, open_split
 from whileai_hf.hub.record import RUN_FILE, RunRecord
 from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.snapshots import pick_split, read_repo
@@ -162,7 +162,8 @@ class _Head(NamedTuple):
 def _of_repo(
     repo: str, n: int, split: str | None, config: str | None, revision: str | None, token: str | bool | None
 ) -> Preview:
-    located = locate(repo, revision, token)
+    with both_tried(repo):
+        located = locate(repo, revision, token)
     record = _record(located, token)
     if record is not None and config not in (None, record.config_name):
         record = None  # it is about the rows of another configuration

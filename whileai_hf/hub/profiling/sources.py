@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.snapshots import pick_split, read_repo
 from whileai_hf.rows.view import Source
+from whileai_hf.store.repos import NoRepoError, UnreachableError
 
 
 _REPO_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -47,6 +50,18 @@ def is_repo(source: Any) -> bool:
     return named and not Path(source).expanduser().exists()
 
 
+@contextmanager
+def both_tried(source: str) -> Iterator[None]:
+    """Has errors say that a name was looked for as a path first: it may be a path with a mistake in it."""
+    tried = f"{source!r} is no existing path (looked for {Path(source).expanduser().absolute()}), and"
+    try:
+        yield
+    except NoRepoError as error:
+        raise NoRepoError(f"{tried} {error}") from error
+    except UnreachableError as error:
+        raise UnreachableError(f"{tried} {error}") from error
+
+
 def name_of(repo: str, config: str | None, split: str) -> str:
     """What a report calls a split of a repo."""
     return f"{repo} ({split if config is None else f'{config}, {split}'})"
@@ -70,7 +85,8 @@ def open_split(
         [`HubError`]: The Hub does not answer, and there is no copy on this machine.
     """
     if isinstance(source, str) and is_repo(source):
-        found = read_repo(source, revision=revision, split=split, config_name=config, token=token)
+        with both_tried(source):
+            found = read_repo(source, revision=revision, split=split, config_name=config, token=token)
         if not len(found.dataset):
             raise DataError(f"{found.located}, split {found.split!r}, holds no rows; name another split")
         notes = [] if found.located.note is None else [found.located.note]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
@@ -11,6 +12,8 @@ from whileai_hf.hub.record import PURPOSES
 
 # Bytes of rows in one Parquet file, as `datasets` has it: the Hub's viewer and streaming read whole row groups.
 _SHARD = 500_000_000
+_CONFIG = re.compile(r"(?!(?:data|figures)$)[A-Za-z0-9_][\w-]*", re.ASCII)
+_SPLIT = re.compile(r"\w+", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,9 +102,13 @@ def check_config(config: PushConfig, purpose: str, holdout: float | None) -> Non
         raise ConfigurationError(f"purpose={purpose!r} is not one of {', '.join(map(repr, PURPOSES))}")
     if holdout is not None and purpose != "train":
         raise ConfigurationError(f"holdout={holdout!r} with purpose={purpose!r}: only rows to train on have a holdout")
-    for name, value in (("config_name", config.config_name), ("split", config.split)):
-        if value is not None and not _is_name(value):
-            raise ConfigurationError(f"{name}={value!r} cannot name part of a data set; use letters, digits and '_'")
+    if not isinstance(config.config_name, str) or not _CONFIG.fullmatch(config.config_name):
+        raise ConfigurationError(
+            f"config_name={config.config_name!r} cannot name a configuration; use letters, digits, '-' and '_' (and "
+            "neither 'data' nor 'figures', which are folders of the repo)"
+        )
+    if config.split is not None:
+        check_split(config.split)
     if config.max_shard_size < 1:
         raise ConfigurationError(f"max_shard_size={config.max_shard_size!r} is not a number of bytes above 0")
     for name in ("endorsed", "language"):
@@ -109,6 +116,12 @@ def check_config(config: PushConfig, purpose: str, holdout: float | None) -> Non
             raise ConfigurationError(f"{name} is one text; pass a list of them")
 
 
-def _is_name(value: Any) -> bool:
-    # What `datasets` and the file layout both take: it becomes part of a path.
-    return isinstance(value, str) and bool(value) and value.replace("_", "").replace("-", "").isalnum()
+def check_split(name: str) -> None:
+    """
+    Refuses what `datasets` does not take for the name of a split.
+
+    Raises:
+        [`ConfigurationError`]: It is none.
+    """
+    if not isinstance(name, str) or not _SPLIT.fullmatch(name):
+        raise ConfigurationError(f"split={name!r} cannot name a split; use letters, digits and '_'")

@@ -21,6 +21,8 @@ from whileai_hf.store.repos import fetch_file, locate
 
 # Judges listed in a record: a judge that stamps every row differently is cut off there.
 _MOST_JUDGES = 50
+# Entries kept of a list in the report of the gate.
+_MOST_ENTRIES = 50
 # What a spec is called that nobody named.
 _NAMELESS = "agent"
 # What a judge says about one verdict rather than about itself.
@@ -50,11 +52,15 @@ def run_ids(splits: Mapping[str, Dataset]) -> list[str]:
 def judges(splits: Mapping[str, Dataset], hiding: Hiding) -> list[dict[str, Any]]:
     """What the rows say about their judges, each once."""
     found: dict[bytes, dict[str, Any]] = {}
+    last: Any = None
     for rows in splits.values():
         if "judge_meta" not in rows.column_names:
             continue
         for table in batches(rows.select_columns(["judge_meta"])):
             for meta in decode_column(table.column("judge_meta")):
+                if meta is last:  # equal neighbours are one object
+                    continue
+                last = meta
                 if isinstance(meta, dict) and len(found) < _MOST_JUDGES:
                     shared = without_paths(hiding.value({k: v for k, v in meta.items() if k not in _PER_ROW}))
                     found.setdefault(dumps(shared), shared)
@@ -113,6 +119,13 @@ def spec_of(report: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The agent's tools and system prompt, as its run had them."""
     spec = None if report is None else report.get("spec")
     return dict(spec) if isinstance(spec, Mapping) else None
+
+
+def shortened(value: Any) -> Any:
+    """A JSON value with long lists (the copies among a hundred thousand prompts) cut to their first entries."""
+    if isinstance(value, Mapping):
+        return {key: shortened(item) for key, item in value.items()}
+    return [shortened(item) for item in value[:_MOST_ENTRIES]] if isinstance(value, list) else value
 
 
 def name_of(spec: Mapping[str, Any] | None) -> str | None:

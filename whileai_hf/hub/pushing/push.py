@@ -29,11 +29,12 @@ from whileai_hf.hub.pushing.provenance import (
     read_parent,
     report_of,
     run_ids,
+    shortened,
     spec_of,
 )
 from whileai_hf.hub.pushing.result import PushResult
 from whileai_hf.hub.pushing.shards import Written, write_split
-from whileai_hf.hub.pushing.splits import name_splits, open_splits
+from whileai_hf.hub.pushing.splits import name_splits, open_splits, shared_tasks
 from whileai_hf.hub.record import RUN_FILE, RunRecord, SplitRecord
 from whileai_hf.knobs import overlay
 from whileai_hf.measure.passes.codes import TASK_COLUMNS, task_codes
@@ -215,7 +216,7 @@ def _record(
         judges=judges(splits, hiding),
         run_ids=run_ids(splits),
         report=run,
-        gate=None if gate is None else without_paths(hiding.value(gate.to_dict())),
+        gate=None if gate is None else without_paths(hiding.value(shortened(gate.to_dict()))),
         description=hiding.text(settings.description),
         license=settings.license,
         language=list(settings.language),
@@ -282,5 +283,5 @@ class _Place:
             splits={name: split.rows for name, split in final.splits.items()},
             gate=gate,
             scrubbed=final.scrubbed,
-            warnings=[] if gate is None else [*gate.refusals, *gate.warnings],
+            warnings=[*([] if gate is None else [*gate.refusals, *gate.warnings]), *shared_tasks(splits)],
         )

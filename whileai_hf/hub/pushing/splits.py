@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
 from datasets import Dataset, Features
 
 from whileai_hf.errors import ConfigurationError, DataError
-from whileai_hf.hub.pushing.config import PushConfig
+from whileai_hf.hub.pushing.config import PushConfig, check_split
 from whileai_hf.measure.hygiene import split as split_by_task
-from whileai_hf.rows import add_columns, open_rows
+from whileai_hf.measure.passes.codes import TASK_COLUMNS
+from whileai_hf.rows import add_columns, open_rows, task_keys, view
 
 
 def open_splits(data: Any) -> dict[str, Dataset]:
@@ -104,9 +106,11 @@ def name_splits(
         [`ConfigurationError`]: `holdout` or `split` for rows that come in splits.
     """
     if "" not in splits:
-        for name, value in (("holdout", holdout), ("split", config.split)):
+        for knob, value in (("holdout", holdout), ("split", config.split)):
             if value is not None:
-                raise ConfigurationError(f"{name}={value!r} for rows that are in splits already; leave it out")
+                raise ConfigurationError(f"{knob}={value!r} for rows that are in splits already; leave it out")
+        for name in splits:
+            check_split(name)
         return dict(splits)
     rows = splits[""]
     name = config.split or purpose
@@ -116,3 +120,25 @@ def name_splits(
         raise ConfigurationError("split='holdout' with holdout= would be two splits of one name; pass another split")
     parts = split_by_task(rows, holdout=holdout, seed=config.seed)
     return {name: parts["train"], "holdout": parts["holdout"]}
+
+
+def shared_tasks(splits: Mapping[str, Dataset]) -> list[str]:
+    """
+    What to say about tasks that are in more than one split.
+
+    Args:
+        splits (`Mapping[str, datasets.Dataset]`):
+            The splits of a push.
+
+    Returns:
+        `list[str]`: A sentence for every two splits that share some; empty when nothing names the tasks.
+    """
+    keys = {
+        name: set(task_keys(view(rows))) for name, rows in splits.items() if set(TASK_COLUMNS) & set(rows.features)
+    }
+    return [
+        f"{len(keys[one] & keys[two])} tasks are in both {one!r} and {two!r}: what is trained on one of them cannot be "
+        "measured on the other; let holdout= split the rows"
+        for one, two in combinations(keys, 2)
+        if keys[one] & keys[two]
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whileai_hf.actors import ScriptedModel
+from whileai_hf.actors.loop import wait_for
 from whileai_hf.actors.models import Model
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.environment.rewards import is_reward_function
@@ -55,22 +56,7 @@ def held_out_only(reward: Reward, tape: Tape, failed: Failed) -> Reward:
         failed (`Callable`):
             Told what the gold raises; the completions then have no gold score.
     """
-    if is_async_reward(reward):
-
-        @functools.wraps(reward)
-        async def awaited(prompts: Any, completions: Any, **columns: Any) -> Any:
-            if TASK_COLUMN not in columns:
-                return [None] * len(completions)
-            try:
-                values = await reward(prompts=prompts, completions=completions, **columns)
-                tape.take(GOLD, prompts, completions, columns, values)
-            except Exception as error:
-                failed("the gold", error)
-                return [None] * len(completions)
-            return values
-
-        awaited.__name__ = GOLD
-        return awaited
+    awaits = is_async_reward(reward)
 
     @functools.wraps(reward)
     def called(prompts: Any, completions: Any, **columns: Any) -> Any:
@@ -78,6 +64,8 @@ def held_out_only(reward: Reward, tape: Tape, failed: Failed) -> Reward:
             return [None] * len(completions)
         try:
             values = reward(prompts=prompts, completions=completions, **columns)
+            if awaits:  # here: a trainer made without async rewards has no loop to await them on
+                values = wait_for(values)
             tape.take(GOLD, prompts, completions, columns, values)
         except Exception as error:
             failed("the gold", error)

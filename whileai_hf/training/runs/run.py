@@ -115,6 +115,9 @@ class TrainingRun(RecordedRun):
         """Adds an alarm, one line: its kind, the step it fired at, and what it says."""
         alarm = {"kind": _line(kind), "step": read_step(step), "message": _line(message)}
         self._write(orjson.dumps({"alarm": alarm}))
+        if self._tracker is not None:
+            with self._lock:
+                self._tracker.alert(f"{self.name}: {alarm['kind']}", f"step {alarm['step']}: {alarm['message']}")
 
     def begin(self, step: int = 0, total_steps: int | None = None) -> None:
         """

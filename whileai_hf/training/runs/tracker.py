@@ -52,7 +52,7 @@ class Tracker:
         self._options: dict[str, Any] = {"project": project or PROJECT, "name": run_id, "config": dict(config or {})}
         if space_id is not None:
             self._options["space_id"] = space_id
-        self._waiting: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_MOST_WAITING)
         self._module: Any = None
         self._pause, self._again = 0.0, 0.0
         self.closed = False
@@ -60,16 +60,22 @@ class Tracker:
 
     @property
     def waiting(self) -> int:
-        """Points that were not sent yet."""
+        """Points and alerts that were not sent yet."""
         return len(self._waiting)
 
     def add(self, step: int, values: Mapping[str, Any]) -> None:
         """Takes a point and sends what waits, unless the tracker failed a moment ago."""
-        if self.closed:
-            return
-        self._waiting.append((step, dict(values)))
-        if time.monotonic() >= self._again:
-            self.flush()
+        self._take("log", {"metrics": dict(values), "step": step})
+
+    def alert(self, title: str, text: str) -> None:
+        """Takes an alert, which Trackio shows beside the curves."""
+        self._take("alert", {"title": title, "text": text})
+
+    def _take(self, call: str, arguments: dict[str, Any]) -> None:
+        if not self.closed:
+            self._waiting.append((call, arguments))
+            if time.monotonic() >= self._again:
+                self.flush()
 
     def flush(self) -> bool:
         """Sends what waits; `False` when the tracker refused, which is logged once in a row."""
@@ -79,8 +85,11 @@ class Tracker:
                 module.init(**self._options, resume="allow")
                 self._module = module
             while self._waiting:
-                step, values = self._waiting[0]
-                self._module.log(values, step=step)
+                call, arguments = self._waiting[0]
+                if call == "log":
+                    self._module.log(arguments["metrics"], step=arguments["step"])
+                else:
+                    self._module.alert(**arguments)
                 self._waiting.popleft()
         except Exception as error:  # a tracker, its network and its disk raise whatever they like
             if not self._pause:
@@ -92,7 +101,7 @@ class Tracker:
         return True
 
     def close(self) -> int:
-        """Sends what waits, ends the run there, and returns how many points never got out."""
+        """Sends what waits, ends the run there, and returns how many points and alerts never got out."""
         if self.closed:
             return 0
         self.closed = True

@@ -17,7 +17,7 @@ ORDERS = tuple(f"{letter}{digit}" for letter in "ABCDEFGH" for digit in range(1,
 HELD_OUT = tuple(order for order in ORDERS if ("ABCDEFGH".index(order[0]) + int(order[1])) % 9 < 4)
 TRAINED = tuple(order for order in ORDERS if order not in HELD_OUT)
 # Characters of an answer from which the proxy pays no more: an honest one has 20.
-_LONGEST = 60
+_LONGEST = 50
 _STATUS = re.compile("|".join(STATUSES))
 
 

@@ -22,7 +22,7 @@ from whileai_hf.training.monitor.report import MonitorReport
 
 # Both twins train with these; one core takes about a second for a step or an evaluation.
 STEPS, EVERY, K = 24, 2, 2
-_RATE, _BATCH, _GROUP, _TEMPERATURE = 4e-4, 16, 8, 1.2
+_RATE, _BATCH, _GROUP, _TEMPERATURE = 4e-4, 16, 8, 1.0
 _LONGEST = 96  # tokens of a completion, the tool's answer included
 
 

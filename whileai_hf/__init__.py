@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         engine,
         errors,
         export,
+        hub,
         knobs,
         markers,
         measure,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         store,
         testing,
         traces,
+        training,
     )
     from whileai_hf.actors import ScriptedModel, seeded_agent
     from whileai_hf.actors.models import as_model, local_model
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from whileai_hf.engine import Rollout, SimulationConfig, resolve_topology, run_report, simulate
     from whileai_hf.engine.recommending import recommend
     from whileai_hf.engine.replay import replay
-    from whileai_hf.errors import ConfigurationError, DataError, PublishGateError, WhileaiError
+    from whileai_hf.errors import ConfigurationError, DataError, HubError, PublishGateError, WhileaiError
     from whileai_hf.export import (
         ExportConfig,
         check_template,
@@ -52,6 +54,18 @@ if TYPE_CHECKING:
         to_trl,
         training_rows,
     )
+    from whileai_hf.export.environment import load_environment
+    from whileai_hf.export.package import export_environment
+    from whileai_hf.hub.lifecycle import publish, unpublish, update_dataset
+    from whileai_hf.hub.listing import catalog, datasets
+    from whileai_hf.hub.models import AdapterConfig, push_adapter
+    from whileai_hf.hub.profiling import preview, profile
+    from whileai_hf.hub.pulling import pull
+    from whileai_hf.hub.pushing import PushConfig, push, push_file, push_rows
+    from whileai_hf.hub.registering import agents, register_agent
+    from whileai_hf.hub.removal import delete_dataset, delete_empty_datasets, purge_agent
+    from whileai_hf.hub.sessions import export_session_traces
+    from whileai_hf.hub.status import hf_status
     from whileai_hf.markers.constitution import constitution_judge, load_spec, stamp_spec
     from whileai_hf.markers.grounding import grounding_report, mark_grounding, ungrounded_arguments
     from whileai_hf.markers.leak import leak_report
@@ -122,6 +136,10 @@ if TYPE_CHECKING:
         trim_unanimous_groups,
     )
     from whileai_hf.spec import AgentSpec, Tool
+    from whileai_hf.training.callback import TrainerCallback
+    from whileai_hf.training.monitor import HackMonitor
+    from whileai_hf.training.recorder import RolloutRecorder
+    from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
 
 
 __version__ = "0.1.0"
@@ -132,6 +150,7 @@ _ROOMS = (
     "engine",
     "errors",
     "export",
+    "hub",
     "knobs",
     "markers",
     "measure",
@@ -146,6 +165,7 @@ _ROOMS = (
     "store",
     "testing",
     "traces",
+    "training",
 )
 
 # public name -> where it lives; "module:" alone is the module itself
@@ -153,17 +173,19 @@ _EXPORTS = {
     "ScriptedModel": "whileai_hf.actors:ScriptedModel",
     "seeded_agent": "whileai_hf.actors:seeded_agent",
     "as_model": "whileai_hf.actors.models:as_model",
-    "local_model": "whileai_hf.actors.models:local_model",
     "Rollout": "whileai_hf.engine:Rollout",
     "SimulationConfig": "whileai_hf.engine:SimulationConfig",
     "run_report": "whileai_hf.engine:run_report",
     "simulate": "whileai_hf.engine:simulate",
     "recommend": "whileai_hf.engine.recommending:recommend",
-    "replay": "whileai_hf.engine.replay:replay",
     "ConfigurationError": "whileai_hf.errors:ConfigurationError",
     "DataError": "whileai_hf.errors:DataError",
     "WhileaiError": "whileai_hf.errors:WhileaiError",
     "to_trl": "whileai_hf.export:to_trl",
+    "load_environment": "whileai_hf.export.environment:load_environment",
+    "export_environment": "whileai_hf.export.package:export_environment",
+    "pull": "whileai_hf.hub.pulling:pull",
+    "push": "whileai_hf.hub.pushing:push",
     "group_signal": "whileai_hf.measure:group_signal",
     "pass_at": "whileai_hf.measure:pass_at",
     "audit": "whileai_hf.measure.audit:audit",
@@ -171,18 +193,13 @@ _EXPORTS = {
     "delta_report": "whileai_hf.measure.compare:delta_report",
     "hack_scan": "whileai_hf.measure.hacks:hack_scan",
     "judge_trust": "whileai_hf.measure.trust:judge_trust",
-    "user_report": "whileai_hf.measure.users:user_report",
     "open_rows": "whileai_hf.rows:open_rows",
     "task_key": "whileai_hf.rows:task_key",
-    "from_row": "whileai_hf.rows.schema:from_row",
-    "to_row": "whileai_hf.rows.schema:to_row",
-    "validate": "whileai_hf.rows.validation:validate",
     "current_rollout": "whileai_hf.sandbox:current_rollout",
     "world": "whileai_hf.sandbox:world",
     "situations": "whileai_hf.scenarios:situations",
     "Score": "whileai_hf.score:Score",
     "evaluate": "whileai_hf.score:evaluate",
-    "failed_traces": "whileai_hf.score:failed_traces",
     "grade": "whileai_hf.score:grade",
     "grade_report": "whileai_hf.score:grade_report",
     "passes": "whileai_hf.score:passes",
@@ -193,12 +210,18 @@ _EXPORTS = {
     "optimize": "whileai_hf.select:optimize",
     "AgentSpec": "whileai_hf.spec:AgentSpec",
     "Tool": "whileai_hf.spec:Tool",
+    "TrainerCallback": "whileai_hf.training.callback:TrainerCallback",
+    "HackMonitor": "whileai_hf.training.monitor:HackMonitor",
+    "training_run": "whileai_hf.training.runs:training_run",
 }
 
 # the same for names outside `__all__`
 _ALSO = {
+    "local_model": "whileai_hf.actors.models:local_model",
     "behavior_signature": "whileai_hf.actors.signature:behavior_signature",
     "resolve_topology": "whileai_hf.engine:resolve_topology",
+    "replay": "whileai_hf.engine.replay:replay",
+    "HubError": "whileai_hf.errors:HubError",
     "PublishGateError": "whileai_hf.errors:PublishGateError",
     "ExportConfig": "whileai_hf.export:ExportConfig",
     "check_template": "whileai_hf.export:check_template",
@@ -207,6 +230,25 @@ _ALSO = {
     "export_training": "whileai_hf.export:export_training",
     "to_sft": "whileai_hf.export:to_sft",
     "training_rows": "whileai_hf.export:training_rows",
+    "publish": "whileai_hf.hub.lifecycle:publish",
+    "unpublish": "whileai_hf.hub.lifecycle:unpublish",
+    "update_dataset": "whileai_hf.hub.lifecycle:update_dataset",
+    "catalog": "whileai_hf.hub.listing:catalog",
+    "datasets": "whileai_hf.hub.listing:datasets",
+    "AdapterConfig": "whileai_hf.hub.models:AdapterConfig",
+    "push_adapter": "whileai_hf.hub.models:push_adapter",
+    "preview": "whileai_hf.hub.profiling:preview",
+    "profile": "whileai_hf.hub.profiling:profile",
+    "PushConfig": "whileai_hf.hub.pushing:PushConfig",
+    "push_file": "whileai_hf.hub.pushing:push_file",
+    "push_rows": "whileai_hf.hub.pushing:push_rows",
+    "agents": "whileai_hf.hub.registering:agents",
+    "register_agent": "whileai_hf.hub.registering:register_agent",
+    "delete_dataset": "whileai_hf.hub.removal:delete_dataset",
+    "delete_empty_datasets": "whileai_hf.hub.removal:delete_empty_datasets",
+    "purge_agent": "whileai_hf.hub.removal:purge_agent",
+    "export_session_traces": "whileai_hf.hub.sessions:export_session_traces",
+    "hf_status": "whileai_hf.hub.status:hf_status",
     "constitution_judge": "whileai_hf.markers.constitution:constitution_judge",
     "load_spec": "whileai_hf.markers.constitution:load_spec",
     "stamp_spec": "whileai_hf.markers.constitution:stamp_spec",
@@ -251,8 +293,13 @@ _ALSO = {
     "judge_probes": "whileai_hf.measure.trust:judge_probes",
     "label_budget": "whileai_hf.measure.trust:label_budget",
     "label_sheet": "whileai_hf.measure.trust:label_sheet",
+    "user_report": "whileai_hf.measure.users:user_report",
     "calibration_of": "whileai_hf.rows.schema:calibration_of",
+    "from_row": "whileai_hf.rows.schema:from_row",
+    "to_row": "whileai_hf.rows.schema:to_row",
+    "validate": "whileai_hf.rows.validation:validate",
     "coverage": "whileai_hf.scenarios:coverage",
+    "failed_traces": "whileai_hf.score:failed_traces",
     "conduct_grade": "whileai_hf.score.conduct:conduct_grade",
     "expected_outcome": "whileai_hf.score.conduct:expected_outcome",
     "no_collateral": "whileai_hf.score.conduct:no_collateral",
@@ -280,6 +327,12 @@ _ALSO = {
     "select_for_sft": "whileai_hf.select:select_for_sft",
     "trim_out_of_band": "whileai_hf.select:trim_out_of_band",
     "trim_unanimous_groups": "whileai_hf.select:trim_unanimous_groups",
+    "RolloutRecorder": "whileai_hf.training.recorder:RolloutRecorder",
+    "TrainingRun": "whileai_hf.training.runs:TrainingRun",
+    "attach_delta": "whileai_hf.training.runs:attach_delta",
+    "attach_holdout": "whileai_hf.training.runs:attach_holdout",
+    "get_run": "whileai_hf.training.runs:get_run",
+    "list_runs": "whileai_hf.training.runs:list_runs",
 }
 
 
@@ -303,12 +356,14 @@ __all__ = [
     "AgentSpec",
     "ConfigurationError",
     "DataError",
+    "HackMonitor",
     "Judge",
     "Rollout",
     "Score",
     "ScriptedModel",
     "SimulationConfig",
     "Tool",
+    "TrainerCallback",
     "WhileaiError",
     "__version__",
     "as_model",
@@ -318,30 +373,28 @@ __all__ = [
     "current_rollout",
     "delta_report",
     "evaluate",
-    "failed_traces",
-    "from_row",
+    "export_environment",
     "grade",
     "grade_report",
     "group_signal",
     "hack_scan",
     "judge_trust",
-    "local_model",
+    "load_environment",
     "open_rows",
     "optimize",
     "pass_at",
     "passes",
+    "pull",
+    "push",
     "recommend",
-    "replay",
     "run_judge",
     "run_report",
     "seeded_agent",
     "simulate",
     "situations",
     "task_key",
-    "to_row",
     "to_trl",
-    "user_report",
-    "validate",
+    "training_run",
     "verify",
     "world",
 ]

@@ -119,8 +119,8 @@ def optimize_rl(rows):
 
 
 def export_training(rows, path, *, tools, policy):
-    """Writes the SFT training file -> its rows. Tools and prompt ride on the rows already."""
-    return _wai().export_training(rows, path, format="trl").n_rows
+    """Writes the SFT training file, tools and prompt on every row -> its rows."""
+    return _wai().export_training(rows, path, tools=tools, system_prompt=policy, format="trl").n_rows
 
 
 def decontaminate(rows, evals):

@@ -287,3 +287,54 @@ def test_a_reward_that_raises_fails_the_run(tiny, settings, tmp_path, store):
     assert [(row["step"], row["reward"]) for row in rows] == [(0, 1.0)] * BATCH + [(1, None)] * BATCH
     assert rows[-1]["judge_status"] == "missing_reward"
     assert rows[-1]["rewards"] == {"fine": 1.0}
+
+
+class Desk:
+    """An environment of TRL's that pays for itself."""
+
+    def reset(self, **row):
+        self.task = row["task_id"]
+
+    def get_order(self, order_id: str):
+        """Look up an order.
+
+        Args:
+            order_id: Its number.
+        """
+        return "{}"
+
+    def get_reward(self) -> float:
+        return float(self.task)
+
+
+def test_an_environment_s_own_reward(tiny, settings, tmp_path, store):
+    model, tokenizer = tiny
+    recorder = RolloutRecorder(tmp_path / "rows")
+
+    def constant(prompts, completions, **columns):
+        return [1.0] * len(completions)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        trainer = trl.GRPOTrainer(
+            model,
+            reward_funcs=recorder.wrap(constant),
+            args=trl.GRPOConfig(
+                output_dir=str(tmp_path),
+                max_steps=1,
+                per_device_train_batch_size=2,
+                num_generations=2,
+                max_completion_length=8,
+                save_strategy="no",
+                **settings,
+            ),
+            train_dataset=tasks("train", range(3, 6)),
+            processing_class=tokenizer,
+            environment_factory=Desk,
+        )
+        recorder.attach(trainer)
+        trainer.train()
+    rows = list(view(recorder.dataset()).rows())
+    assert [row["rewards"] for row in rows] == [{"constant": 1.0, "Desk": float(row["task_id"])} for row in rows]
+    assert [row["reward"] for row in rows] == [1.0 + row["task_id"] for row in rows]
+    assert trainer.state.log_history[0]["rewards/Desk/mean"] == rows[0]["task_id"]

@@ -123,8 +123,8 @@ def _check_tag(located: Located, run: Mapping[str, Any]) -> None:
     pushes = [entry.get("tag") for entry in history if isinstance(entry, dict)] if isinstance(history, list) else []
     if located.revision in pushes and located.revision != run.get("tag"):
         raise DataError(
-            f"the tag {located.revision} of {located.repo} names the push {run.get('tag')} now: somebody moved it; pass "
-            "the commit of the push you mean as revision"
+            f"the tag {located.revision} of {located.repo} names the push {run.get('tag')} now: somebody moved it; "
+            "pass the commit of the push you mean as revision"
         )
 
 

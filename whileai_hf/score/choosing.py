@@ -8,7 +8,6 @@ from typing import Any
 from whileai_hf.actors import ScriptedModel
 from whileai_hf.actors.models import Model
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.score.conduct import conduct_grade, no_collateral, task_checklist
 from whileai_hf.score.config import GradingConfig
 from whileai_hf.score.judges import Judge, scaled
 from whileai_hf.score.judges.likert import no_ratings
@@ -17,8 +16,6 @@ from whileai_hf.score.judging import judge_name
 
 # What `judge_name` says of rows that only the floor has graded.
 FLOOR = "conduct_grade"
-# Programs that count what went right: their rewards are shares and no ratings.
-_PROGRAMS: tuple[Any, ...] = (conduct_grade, no_collateral, task_checklist)
 
 
 def choose_judge(judge: Any, rubric: str | Path | None, config: GradingConfig) -> Any:
@@ -46,6 +43,8 @@ def choose_judge(judge: Any, rubric: str | Path | None, config: GradingConfig) -
             )
         if config.scale is not None:
             raise no_ratings(FLOOR)
+        from whileai_hf.score.conduct import conduct_grade  # see _is_program
+
         return conduct_grade
     if judge is None or isinstance(judge, str | Model | ScriptedModel):
         return Judge(judge, rubric, scale=config.scale, use_privileged=config.use_privileged)
@@ -58,6 +57,14 @@ def choose_judge(judge: Any, rubric: str | Path | None, config: GradingConfig) -
         raise ConfigurationError(
             "use_privileged=True is for a judge model; your own judge sees row['privileged'] already, leave it out"
         )
-    if config.scale is not None and any(judge is program for program in _PROGRAMS):
+    if config.scale is not None and _is_program(judge):
         raise no_ratings(judge_name(judge))
     return judge if config.scale is None else scaled(judge, config.scale)
+
+
+def _is_program(judge: Any) -> bool:
+    """Is it one of the programs that count what went right? Their rewards are shares and no ratings."""
+    # Not at the top: what they read texts with takes longer to load than everything else that grades.
+    from whileai_hf.score.conduct import conduct_grade, no_collateral, task_checklist
+
+    return any(judge is program for program in (conduct_grade, no_collateral, task_checklist))

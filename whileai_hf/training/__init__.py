@@ -9,15 +9,38 @@ To add a name, write it in a module of this room and name it in `_EXPORTS`.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from whileai_hf.training.callback import TrainerCallback
+    from whileai_hf.training.monitor import HackMonitor
+    from whileai_hf.training.recorder import RolloutRecorder
+    from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
 
-_EXPORTS: dict[str, str] = {}
+_EXPORTS = {
+    "HackMonitor": "monitor",
+    "RolloutRecorder": "recorder",
+    "TrainerCallback": "callback",
+    "TrainingRun": "runs",
+    "attach_delta": "runs",
+    "attach_holdout": "runs",
+    "get_run": "runs",
+    "list_runs": "runs",
+    "training_run": "runs",
+}
 
-__all__: list[str] = []
+__all__ = [
+    "HackMonitor",
+    "RolloutRecorder",
+    "TrainerCallback",
+    "TrainingRun",
+    "attach_delta",
+    "attach_holdout",
+    "get_run",
+    "list_runs",
+    "training_run",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -143,13 +143,9 @@ class TrainerCallback(transformers.TrainerCallback):
         reason = f"training ended at step {state.global_step} of {state.max_steps}" if early else None
         summary = {"steps": state.global_step, **self._totals, **self._dead.summary()}
         if self._finish:
-            self._safely(self._end, STOPPED if early else DONE, summary, reason)
+            self._safely(self.run.finish, STOPPED if early else DONE, summary=summary, reason=reason)
         else:
             self._safely(self.run.change, summary={**self.run.record.summary, **summary})
-
-    def _end(self, status: str, summary: dict[str, Any], reason: str | None) -> None:
-        self.run.finish(status, summary=summary, reason=reason)
-        self.run.close()
 
     def _failed(self, error: BaseException) -> None:
         if self._training and self._writes:

@@ -330,3 +330,35 @@ def test_a_reward_of_none_and_one_that_awaits(tiny_model_dir, tokenizer, tasks, 
     assert logged["rewards/unsure/mean"] is None or logged["rewards/unsure/mean"] != logged["rewards/unsure/mean"]
     assert logged["reward"] == 0.5
     assert logged["unsure/unjudged"] == 1.0
+
+
+def test_rollouts_that_vllm_samples(tiny_model_dir, tokenizer, token_policy, tasks, tools, policy, tmp_path):
+    """TRL's own way to vLLM, with a stand-in for the engine: weights in step, one log probability per sampled token."""
+
+    class Engine:
+        def __init__(self):
+            self.policy, self.synced, self.sampled = token_policy(), 0, 0
+
+        def sync_weights(self):
+            self.synced += 1
+
+        def generate(self, prompts, images, num_generations, profiler):
+            assert (images, num_generations) == (None, 1)
+            tokens, _ = self.policy(prompts)
+            self.sampled += sum(map(len, tokens))
+            return prompts, tokens, [[[-0.5] for _ in each] for each in tokens], None
+
+    spec = load_environment(tasks, tools=tools, system_prompt=policy, reward=lambda row: float(len(row["messages"])))
+    kwargs = spec.trainer_kwargs(rollout=True)
+    trainer = trainer_of(tiny_model_dir, tokenizer, tmp_path, kwargs, max_steps=2)
+    engine = trainer.vllm_generation = Engine()
+    trainer.use_vllm, trainer.vllm_mode, trainer._last_loaded_step = True, "server", -1
+    made = spec.rollout_func(kwargs["train_dataset"]["prompt"][:2], trainer)
+    assert engine.synced == 1
+    for logprobs, mask in zip(made["logprobs"], made["env_mask"], strict=True):
+        assert logprobs == [-0.5 if own else 0.0 for own in mask]
+    assert engine.sampled == sum(map(sum, made["env_mask"]))
+    trainer.train()
+    assert trainer.state.global_step == 2
+    assert engine.synced == 2  # once more, after the first step
+    assert "sampling/importance_sampling_ratio/mean" in trainer.state.log_history[0]

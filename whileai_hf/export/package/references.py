@@ -120,7 +120,9 @@ def reference_of(given: Any, what: str, included: Mapping[Path, str]) -> str:
     if isinstance(given, str):
         return _checked(given, what, included)
     if not callable(given):
-        raise ConfigurationError(f"{what}={given!r:.60} is not callable; pass a function of a module, or 'module:attr'")
+        raise ConfigurationError(
+            f"{what}={given!r:.60} is not callable; pass a function of a module, or 'module:attr'"
+        )
     module, name = _place(given, what)
     file = _file_of(module)
     for path, becomes in included.items():

@@ -170,6 +170,7 @@ class TrainingRun(RecordedRun):
         )
         if self._tracker is not None and (unsent := self._tracker.close()):
             self.note(f"{unsent} points never reached the tracker; all of them are on disk")
+        self.close()
 
     def __enter__(self) -> TrainingRun:
         return self
@@ -182,7 +183,6 @@ class TrainingRun(RecordedRun):
                 self.finish()
         else:
             self.end_with(error)
-        self.close()
 
     def end_with(self, error: BaseException) -> None:
         """Ends the run for an exception: `stopped` when somebody interrupted it, else `failed`."""

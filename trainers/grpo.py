@@ -1,41 +1,81 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["whileai-hf[trl]"]
+# dependencies = ["whileai-hf[trl]", "trackio"]
+#
+# [tool.hf-jobs]
+# flavor = "a10g-large"
+# timeout = "6h"
+# secrets = ["HF_TOKEN"]
 # ///
-"""GRPO on the prompts whose rollouts disagree.
+"""GRPO in the simulated world, watched: is the reward being hacked right now?
 
-    python trainers/grpo.py --data graded.jsonl --model Qwen/Qwen3-0.6B --reward my_rewards:concise
+    python trainers/grpo.py --data tasks.jsonl --agent spec.json --reward rewards:resolved --gold rewards:order_right \
+        --model_name_or_path Qwen/Qwen3-0.6B --use_peft --stop_on divergence --output_dir out
+    accelerate launch trainers/grpo.py --config grpo.yaml
+    hf jobs uv run trainers/grpo.py --data me/refunds --push_to_hub --hub_model_id me/refunds-grpo ...
 
-`--reward` names a TRL reward function, `reward(prompts, completions, **columns) -> list[float]`. The policy answers in
-one turn, without the tool world. Every field of `trl.GRPOConfig` is a flag as well.
+`--data` holds tasks, or graded rollouts, of which the prompts that disagree are taken. The policy calls the tools of
+the simulated world; `--reward` is any judge (`module:name` of a row to a verdict, or a judge model), or a reward
+function as TRL has them; the floor of `grade` without one. `--gold` is a judge that training does not see: with one,
+the monitor says whether the reward is being hacked, and without, that this is not measured. Every sampled rollout is
+recorded in the run's folder. Flags: those of `GRPOArguments`, `trl.ModelConfig` and `trl.GRPOConfig`; see
+`trainers/README.md`.
 """
 
-import importlib
-import sys
 from dataclasses import dataclass, field
 
-from trl import GRPOConfig, GRPOTrainer, TrlParser
+from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config
 
 import whileai_hf as wai
+from whileai_hf.hub.models import push_adapter
+from whileai_hf.training.launching import ProgramArguments, TrainingProgram
+from whileai_hf.training.monitor import HackMonitor
+from whileai_hf.training.recorder import RolloutRecorder
 
 
 @dataclass
-class Arguments:
-    data: str = field(metadata={"help": "graded rollouts, several for each prompt"})
-    model: str = field(metadata={"help": "model to train: a repo on the Hub or a folder"})
-    reward: str = field(metadata={"help": "reward function as module:attr, importable from the working directory"})
+class GRPOArguments(ProgramArguments):
+    monitor_every: int = field(default=10, metadata={"help": "steps between two looks at the held-out tasks; 0: none"})
+    monitor_k: int = field(default=4, metadata={"help": "completions of every held-out task at each look"})
+    stop_on: str | None = field(
+        default=None, metadata={"help": "alarm that stops training: divergence, length, drift, feature or any"}
+    )
+    endorsed: list[str] = field(default_factory=list, metadata={"help": "what the reward is meant to track"})
+    kl_budget: float | None = field(default=None, metadata={"help": "KL from the start that may not be exceeded"})
 
 
-def main(arguments: Arguments, config: GRPOConfig) -> None:
-    rows, report = wai.optimize(arguments.data, mode="rl")
-    print(report)
-    module, _, name = arguments.reward.partition(":")
-    sys.path.insert(0, ".")
-    reward = getattr(importlib.import_module(module), name)
-    trainer = GRPOTrainer(arguments.model, reward_funcs=reward, args=config, train_dataset=wai.to_trl(rows, "grpo"))
-    trainer.train()
-    trainer.save_model()
+def main(argv: list[str] | None = None) -> None:
+    parser = TrlParser((GRPOArguments, ModelConfig, GRPOConfig))
+    arguments, model, config = parser.parse_args_and_config(argv)
+    with TrainingProgram("grpo", arguments, model, config, publish=push_adapter) as program:
+        rows = program.train
+        if arguments.select and "reward" in rows.column_names:
+            rows, report = wai.optimize(rows, mode="rl")
+            print(report)
+        spec = program.environment(rows)
+        given = spec.trainer_kwargs(
+            model=program.model,
+            args=config,
+            processing_class=program.tokenizer,
+            peft_config=get_peft_config(model),
+            callbacks=[program.callback],
+        )
+        trainer = GRPOTrainer(**given)
+        if spec.eval_dataset is not None and arguments.monitor_every:
+            monitor = HackMonitor(
+                program.run,
+                holdout=spec.eval_dataset,
+                gold=None if program.gold is None else spec.as_reward(program.gold),
+                every=arguments.monitor_every,
+                k=arguments.monitor_k,
+                endorsed=arguments.endorsed,
+                stop_on=arguments.stop_on,
+                kl_budget=arguments.kl_budget,
+            )
+            monitor.attach(trainer)
+        RolloutRecorder(program.run).attach(trainer)
+        program.fit(trainer)
 
 
 if __name__ == "__main__":
-    main(*TrlParser((Arguments, GRPOConfig)).parse_args_and_config())
+    main()

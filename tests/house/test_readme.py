@@ -1,9 +1,11 @@
-"""What the README shows is run: its Python blocks as one program, its commands one by one."""
+"""What the README shows is run: its Python blocks as one program beside a Hub on loopback, its commands one by one."""
 
 import re
 import shlex
 import subprocess
 import sys
+
+from hub import HubServer
 
 
 def _blocks(text, language):
@@ -21,7 +23,11 @@ def test_python_blocks(repo, tmp_path):
     assert any(program)
     script = tmp_path / "readme.py"
     script.write_text("\n".join(program), encoding="utf-8")
-    result = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True)
+    with HubServer(tmp_path / "hub") as server:
+        environment = server.env(home=tmp_path / "home")
+        result = subprocess.run(
+            [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
     assert result.returncode == 0, result.stderr[-3000:]
 
 

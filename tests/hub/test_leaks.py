@@ -3,15 +3,18 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import Dataset, Features, Json, List, Value, load_dataset
+from datasets import Dataset, Features, Image, Json, List, Value, load_dataset
 from pushed import canonical_rows, dataset, graded
 
 import whileai_hf as wai
+from whileai_hf.errors import DataError
 from whileai_hf.hub.pulling import pull
 from whileai_hf.hub.pushing import push
 from whileai_hf.hub.pushing.hiding import LOCAL, WITHHELD
+from whileai_hf.rows.columns import dataset_from_table
 from whileai_hf.store import read_privileged
 
 
@@ -144,6 +147,19 @@ def test_lone_parts_of_a_path_in_what_was_said_stay(hub, column, monkeypatch):
         row[column] = f"{row[column]} in /srv/app and /tmp/x"
     push(rows, "alice/a")
     assert pull("alice/a")[0][column].endswith("in /srv/app and /tmp/x")
+
+
+def test_files_go_as_bytes_not_as_paths(hub, tmp_path):
+    (tmp_path / "shot.png").write_bytes(b"a picture")
+    features = Features({"prompt": Value("string"), "shot": Image(decode=False)})
+    cells = {"prompt": ["p"], "shot": [{"bytes": None, "path": str(tmp_path / "shot.png")}]}
+    rows = dataset_from_table(pa.table(cells, features.arrow_schema), features)
+    push(rows, "alice/a", gate=False)
+    assert pull("alice/a")[0]["shot"] == {"bytes": b"a picture", "path": "shot.png"}
+    assert str(tmp_path) not in said(hub, "alice/a", tmp_path)
+    (tmp_path / "shot.png").unlink()
+    with pytest.raises(DataError, match="not there"):
+        push(rows.select([0]), "alice/a", gate=False)
 
 
 def test_features_survive_cleaning(hub):

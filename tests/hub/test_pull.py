@@ -198,6 +198,13 @@ def test_what_the_hub_says_no_with_is_one_sentence(hub, status, words, where):
     assert "\n" not in str(said.value)
 
 
+@pytest.mark.parametrize("revision", ["", " ", 3])
+def test_revisions_that_are_none(hub, revision):
+    push(FIRST, "alice/a")
+    with pytest.raises(ConfigurationError, match="is none; pass a tag"):
+        pull("alice/a", revision=revision)
+
+
 def test_a_gated_repo_says_so(hub):
     push(FIRST, "alice/a", publish=True)
     hub.api.update_repo_settings("alice/a", repo_type="dataset", gated="auto")

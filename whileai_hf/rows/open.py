@@ -1,8 +1,8 @@
 """Anything that holds rows, as a Dataset or as a view of it.
 
 A source is a Dataset, a list of dicts, a path (JSONL, JSON, Parquet, a saved Dataset folder) or the id of a dataset
-repo on the Hub. An existing path wins over a repo of the same name; when neither is there the error names both tries.
-Foreign columns are kept.
+repo on the Hub, whose newest commit is read (`snapshots`). An existing path wins over a repo of the same name; when
+neither is there the error names both tries. Foreign columns are kept.
 """
 
 from __future__ import annotations

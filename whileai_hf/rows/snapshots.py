@@ -224,7 +224,7 @@ def _convert(files: list[Path], copy: Path, digest: str) -> str | None:
     found = ContentDigest()
     handle, temporary = tempfile.mkstemp(dir=copy.parent, prefix=copy.name)
     try:
-        schema = Features.from_arrow_schema(pq.read_schema(files[0])).arrow_schema
+        schema = _schema(files[0])
         with os.fdopen(handle, "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
             for file in files:
                 for batch in pq.ParquetFile(file).iter_batches(_BATCH):
@@ -234,11 +234,20 @@ def _convert(files: list[Path], copy: Path, digest: str) -> str | None:
         if found.hexdigest() != digest:
             return found.hexdigest()
         os.replace(temporary, copy)
-    except (pa.ArrowInvalid, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
         return "of a file that cannot be read"
     finally:
         Path(temporary).unlink(missing_ok=True)
     return None
+
+
+def _schema(file: Path) -> pa.Schema:
+    """The schema the rows were pushed with; Parquet knows neither seconds of a day nor dates in milliseconds."""
+    stored = pq.read_schema(file)
+    said = orjson.loads((stored.metadata or {}).get(b"huggingface", b"null"))
+    if said is None:
+        return Features.from_arrow_schema(stored).arrow_schema
+    return Features.from_dict(said["info"]["features"]).arrow_schema
 
 
 def _read_foreign(located: Located, split: str | None, config_name: str | None, token: str | bool | None) -> Snapshot:

@@ -310,7 +310,7 @@ def test_a_transcript_that_is_none(tasks, tools):
     # A tool nobody has is answered by the trainer, in its own words.
     said[0]["tool_calls"][0]["function"] = {"name": "fly", "arguments": {}}
     assert judged(spec, completion=said) == [1.0]
-    assert seen[-1]["steps"][1]["result"] == "{'error': 'x'}"
+    assert seen[-1]["steps"][1]["result"] == {"status": "unknown_tool", "error": "{'error': 'x'}"}
     assert seen[-1]["state_digest"] is not None  # the world is as it was, and that is known
 
 

@@ -333,7 +333,7 @@ def test_a_reward_of_none_and_one_that_awaits(tiny_model_dir, tokenizer, tasks, 
 
 
 def test_rollouts_that_vllm_samples(tiny_model_dir, tokenizer, token_policy, tasks, tools, policy, tmp_path):
-    """TRL's own way to vLLM, with a stand-in for the engine: weights in step, one log probability per sampled token."""
+    """The way of TRL to vLLM, with a stand-in for the engine: weights in step, a log probability per sampled token."""
 
     class Engine:
         def __init__(self):

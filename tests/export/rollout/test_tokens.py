@@ -37,6 +37,12 @@ def calls(number=1):
     return {"role": "assistant", "content": "", "tool_calls": made}
 
 
+@pytest.fixture(scope="module")
+def tokenizer(tiny_model):
+    # Of its own: trainers tell the tokenizers they are given how calls are written.
+    return tiny_model.make_tokenizer()
+
+
 @pytest.fixture
 def with_template(tokenizer, tiny_model):
     def make(name):

@@ -10,6 +10,7 @@ import pytest
 from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment import load_environment
 from whileai_hf.training.runs import get_run, training_run
 
 
@@ -217,7 +218,9 @@ def test_a_trainer_that_samples_nothing(tmp_path):
         trainer.train()
 
 
-@pytest.mark.parametrize("wrong", [{"every": 0}, {"k": 0}, {"holdout": None}, {"stop_on": "later"}, {"windw": 3}])
+@pytest.mark.parametrize(
+    "wrong", [{"every": 0}, {"k": 0}, {"holdout": None}, {"stop_on": "later"}, {"windw": 3}, {"endorsed": "a"}]
+)
 def test_wrong_arguments(wrong):
     with pytest.raises(ConfigurationError, match=next(iter(wrong))):
         watching(**wrong)
@@ -301,6 +304,32 @@ def test_judges_that_await_and_rewards_of_none(tmp_path):
     report = monitor.summary()
     assert report.gold == [0.25, 0.25]
     assert report.proxy == [1.0, 1.0]
+
+
+def test_an_environment_with_its_world_and_rewards(tmp_path, tools):
+    model, tokenizer = load_policy()
+    asks = [f"Where is order {letter}{digit}?" for letter in "ABC" for digit in range(1, 5)]
+
+    def brief(row):
+        return 1.0 / (1 + len(row["final_text"]))
+
+    spec = load_environment(
+        asks[:8], eval_data=asks[8:], tools=tools[:1], system_prompt="You help with orders.", reward=brief
+    )
+    seen = []
+
+    def called(row):
+        seen.append(row)
+        return len(row["steps"]) > 0
+
+    monitor = watching(holdout=spec.eval_dataset, gold=called)
+    args = trl.GRPOConfig(output_dir=str(tmp_path), max_steps=1, **{**SETTINGS, "max_completion_length": 64})
+    given = spec.trainer_kwargs(model=model, processing_class=tokenizer, args=args)
+    trl.GRPOTrainer(**monitor.trainer_kwargs(**given)).train()
+    report = monitor.summary()
+    assert (report.n_tasks, report.steps) == (4, [0, 1])
+    assert None not in (*report.proxy, *report.gold, *report.kl)
+    assert {row["prompt"] for row in seen} == set(asks[8:])
 
 
 def test_all_processes_see_all_scores(monkeypatch):

@@ -22,7 +22,8 @@ RESERVED = frozenset({"reset", "get_reward"})
 _RECEIVER = frozenset({"self"})
 _NOT_A_WORD = re.compile(r"\W")
 _NOT_ASCII = re.compile(r"[^0-9A-Za-z_]")
-# Parts of an object schema that list parameters by name, and those that hold further such schemas.
+# Parts of an object schema that name parameters: in a list, as keys, as keys of lists; and further schemas of the same
+# object.
 _LISTS = ("required", "propertyOrdering")
 _MAPS = ("properties", "dependentSchemas")
 _NEEDED = "dependentRequired"

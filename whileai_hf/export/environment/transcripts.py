@@ -68,15 +68,20 @@ def _restored_call(call: Any, shown: Mapping[str, ShownTool]) -> Any:
 class _Retold:
     """Answers the calls of a transcript with the results in it, and makes them in a world beside it."""
 
-    def __init__(self, session: Session | None) -> None:
+    def __init__(self, session: Session | None, tools: tuple[str, ...]) -> None:
         self.session = session
         self.results: list[Any] = []
+        self._tools = frozenset(tools)
 
     def call(self, tool: str, arguments: dict[str, Any], /) -> Any:
         """The result the transcript has."""
-        if self.session is not None and tool in self.session.toolset.profiles:
+        result = self.results.pop(0)
+        if tool not in self._tools:
+            # The trainer refuses it in words of its own; judges read results in the shape a world gives them.
+            return result if isinstance(result, dict) else {"status": "unknown_tool", "error": result}
+        if self.session is not None:
             self.session.call(tool, arguments)
-        return self.results.pop(0)
+        return result
 
 
 def _result(text: Any) -> Any:
@@ -137,7 +142,7 @@ def read_transcript(
     Raises:
         AgentError: A message of the agent's is none.
     """
-    world = _Retold(session)
+    world = _Retold(session, spec.names)
     blocks = _blocks(said)
     talk = Conversation(task["prompt"], spec, world, max_turns=len(blocks) + 1)
     cut = not blocks or blocks[-1][0].get("role") != "assistant"
@@ -160,9 +165,8 @@ def read_transcript(
     played = talk.played()
     if cut:
         played.finish_reason = "length"
-    # A tool nobody has is refused by the trainer in words of its own, and leaves the world as it was.
-    known = [] if session is None else [step for step in played.steps if step.get("tool") in session.toolset.profiles]
-    own = session is not None and session.answered(known)
+    # A call of a tool nobody has leaves the world as it was.
+    own = session is not None and session.answered([step for step in played.steps if step.get("tool") in spec.names])
     return Transcript(played, session if own else None)
 
 

@@ -20,7 +20,7 @@ from whileai_hf.export.package.references import reference_of
 from whileai_hf.export.package.report import EnvironmentExport
 from whileai_hf.export.package.tasks import task_lines
 from whileai_hf.knobs import overlay
-from whileai_hf.rows import RowView, view
+from whileai_hf.rows import RowView, dumps, view
 from whileai_hf.rows.view import Row
 from whileai_hf.score.conduct import task_checklist
 from whileai_hf.score.judging import JudgeFunction
@@ -30,6 +30,7 @@ from whileai_hf.spec import AgentSpec
 
 # Splits of a source that are held out, in the order they are looked for.
 _HELD_OUT = ("holdout", "eval", "test", "validation")
+_CHECKLIST = "whileai_hf.score.conduct:task_checklist"
 # What the checklist reads of a situation; of tasks that have none of it only the conduct can be graded.
 _SITUATION = ("scenario_dimensions", "tier", "faults", "world_state")
 
@@ -118,8 +119,14 @@ def export_environment(
     }
     dropped = {**gate.dropped, "in_both": parts.in_both, "near_copy": parts.near_copies}
     warnings = [*gate.warnings, *_warnings(references["reward"], [*lines["train"], *lines["holdout"]])]
-    knobs_kept = {"max_turns": settings.max_turns, "user_model": settings.user_model, "avg_turns": settings.avg_turns}
-    sentences = _sentences(gate, parts, settings, warnings)
+    annotations = {tool.name: dict(tool.annotations) for tool in agent.tools if tool.annotations}
+    knobs_kept: dict[str, Any] = {
+        "max_turns": settings.max_turns,
+        "user_model": settings.user_model,
+        "avg_turns": settings.avg_turns,
+    }
+    knobs_kept |= {"annotations": annotations} if annotations else {}
+    sentences = _sentences(gate, parts, settings, warnings, given=held_source is not None)
     write(folder, Contents(name, agent, {**knobs_kept, **references}, lines, sentences, included))
     return EnvironmentExport(
         path=str(folder),
@@ -145,8 +152,9 @@ def _included(given: Sequence[Any], name: PackageName) -> dict[Path, str]:
         file = Path(item).expanduser().resolve()
         if not file.is_file() or file.suffix != ".py":
             raise ConfigurationError(f"include has {str(item)!r}, which is no Python file")
-        if not file.stem.isidentifier() or f"{name.module}.{file.stem}" in included.values():
-            raise ConfigurationError(f"include has {file.name}, which is no module name, or is there twice")
+        taken = {becomes: path for path, becomes in included.items()}
+        if not file.stem.isidentifier() or taken.get(f"{name.module}.{file.stem}", file) != file:
+            raise ConfigurationError(f"include has {file.name}, whose name no module can have, or another file has")
         included[file] = f"{name.module}.{file.stem}"
     return included
 
@@ -182,7 +190,9 @@ def _parts(
 
 def _agent(entries: Sequence[TaskEntry]) -> AgentSpec:
     """The one agent of all tasks."""
-    agents = list({(entry.spec.tools, entry.spec.system_prompt): entry.spec for entry in entries}.values())
+    agents = list(
+        {dumps([entry.spec.openai_tools(), entry.spec.system_prompt]): entry.spec for entry in entries}.values()
+    )
     if len(agents) > 1:
         raise DataError(
             f"the rows were played by {len(agents)} agents with different tools or system prompts, and an environment "
@@ -192,8 +202,7 @@ def _agent(entries: Sequence[TaskEntry]) -> AgentSpec:
 
 
 def _warnings(reward: str | None, lines: Sequence[Row]) -> list[str]:
-    checklist = f"{task_checklist.__module__}:{task_checklist.__name__}"
-    if reward not in (checklist, "whileai_hf.score.conduct:task_checklist"):
+    if reward != _CHECKLIST:
         return []
     bare = sum(not any(_told(line["info"], name) for name in _SITUATION) for line in lines)
     if not bare:
@@ -208,7 +217,7 @@ def _told(info: Mapping[str, Any], name: str) -> bool:
     return info.get(name) not in (None, {}, "", "unspecified")
 
 
-def _sentences(gate: Gate, parts: Parts, settings: PackageConfig, warnings: Sequence[str]) -> list[str]:
+def _sentences(gate: Gate, parts: Parts, settings: PackageConfig, warnings: Sequence[str], given: bool) -> list[str]:
     """What the README says about the gate."""
     said = []
     if settings.band is not None and gate.graded_mixed is not None:
@@ -221,9 +230,10 @@ def _sentences(gate: Gate, parts: Parts, settings: PackageConfig, warnings: Sequ
     if gate.graded_mixed is not None:
         said.append(f"Tasks with an advantage, whose rollouts had different rewards: {gate.graded_mixed}.")
     if parts.holdout:
-        how = f"by scenario, {settings.holdout:g} of the tasks, seed {settings.seed}"
-        given = isinstance(settings.holdout, int | float)
-        said.append(f"Split: {how if given else 'the tasks held out were given'}; no task is on both sides.")
+        how = "the tasks held out were given"
+        if isinstance(settings.holdout, int | float) and not given:
+            how = f"by scenario, {settings.holdout:g} of the tasks, seed {settings.seed}"
+        said.append(f"Split: {how}; no task is on both sides.")
         said.append(
             f"Decontamination: {parts.in_both} training tasks were in the holdout and {parts.near_copies} were near "
             "copies of one there; they are left out."
@@ -236,5 +246,5 @@ def _commands(folder: Path, name: PackageName) -> list[str]:
     return [
         f"pip install -e {folder}",
         f"vf-eval {name.module} --env.taskset.split holdout {policy} --no-push",
-        f"""vf-eval {name.module} -a '{{"split": "holdout"}}' -m <policy> -b <url> -k <KEY_VAR>  # verifiers before 0.4""",
+        f"""vf-eval {name.module} -a '{{"split": "holdout"}}' -m <policy> -b <url> -k <KEY_VAR>  # before 0.4""",
     ]

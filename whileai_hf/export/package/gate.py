@@ -132,8 +132,8 @@ def _banded(
     if not kept:
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in dropped.items() if count)
         raise DataError(
-            f"the gate drops all {len(entries)} tasks ({counts}); play harder or easier tasks, widen band={tuple(band)},"
-            " or pass band=None to export them as they are"
+            f"the gate drops all {len(entries)} tasks ({counts}); play harder or easier tasks, widen "
+            f"band={tuple(band)}, or pass band=None to export them as they are"
         )
     warnings = []
     if singles:

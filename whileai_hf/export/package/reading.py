@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -61,7 +61,10 @@ class EnvironmentPackage:
     @cached_property
     def agent(self) -> AgentSpec:
         """System prompt and tools."""
-        return AgentSpec.from_tools(self.spec["tools"], self.spec["system_prompt"], name=self.name)
+        made = AgentSpec.from_tools(self.spec["tools"], self.spec["system_prompt"], name=self.name)
+        noted = self.spec.get("annotations") or {}
+        tools = tuple(replace(tool, annotations=noted.get(tool.name) or {}) for tool in made.tools)
+        return replace(made, tools=tools)
 
     def lines(self, split: str) -> list[Row]:
         """

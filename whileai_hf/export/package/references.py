@@ -113,7 +113,7 @@ def reference_of(given: Any, what: str, included: Mapping[Path, str]) -> str:
     ```python
     >>> from whileai_hf.score.conduct import task_checklist
     >>> reference_of(task_checklist, "reward", {})
-    'whileai_hf.score.conduct.checklist:task_checklist'
+    'whileai_hf.score.conduct:task_checklist'
 
     ```
     """
@@ -133,9 +133,19 @@ def reference_of(given: Any, what: str, included: Mapping[Path, str]) -> str:
             f"{what}={name!r} is defined in the script or notebook that runs now, which a trainer does not run; move "
             f"it into a module of its own and pass include=['that_module.py'], or install that module and import it"
         )
-    reference = f"{module}:{name}"
+    reference = f"{_front_door(module, name, given)}:{name}"
     load_reference(reference, what)
     return reference
+
+
+def _front_door(module: str, name: str, given: Any) -> str:
+    """The outermost package that has an object under its name: inner modules are moved more often than their doors."""
+    parts = module.split(".")
+    for depth in range(2, len(parts)):
+        outer = sys.modules.get(".".join(parts[:depth]))
+        if outer is not None and vars(outer).get(name) is given:
+            return outer.__name__
+    return module
 
 
 def _checked(given: str, what: str, included: Mapping[Path, str]) -> str:

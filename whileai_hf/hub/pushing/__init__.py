@@ -5,8 +5,8 @@ say what `run.json` says, and [`push`] puts it all into one commit.
 """
 
 from whileai_hf.hub.pushing.config import PushConfig
-from whileai_hf.hub.pushing.push import push, push_file, push_rows
 from whileai_hf.hub.pushing.result import PushResult
+from whileai_hf.hub.pushing.sending import push, push_file, push_rows
 
 
 __all__ = ["PushConfig", "PushResult", "push", "push_file", "push_rows"]

@@ -109,7 +109,8 @@ def check_config(config: PushConfig, purpose: str, holdout: float | None) -> Non
         )
     if config.split is not None:
         check_split(config.split)
-    if config.max_shard_size < 1:
+    size = config.max_shard_size
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ConfigurationError(f"max_shard_size={config.max_shard_size!r} is not a number of bytes above 0")
     for name in ("endorsed", "language"):
         if isinstance(getattr(config, name), str):

@@ -16,7 +16,7 @@ from typing import Any
 
 from huggingface_hub import constants, get_token
 
-from whileai_hf.rows import scrub
+from whileai_hf.rows import canonical, scrub
 
 
 WITHHELD, LOCAL = "[withheld]", "[local]"
@@ -53,8 +53,8 @@ class Hiding:
         return _TOKEN.sub(WITHHELD, text) if "hf_" in text else text
 
     def value(self, value: Any) -> Any:
-        """A JSON value without them and without privileged keys, at any depth."""
-        return self._walk(scrub(value))
+        """A JSON value without them and without privileged keys, at any depth; lone surrogates are replaced."""
+        return canonical(self._walk(scrub(value)))
 
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):

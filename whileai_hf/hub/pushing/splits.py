@@ -8,12 +8,18 @@ from typing import Any
 
 import pyarrow as pa
 from datasets import Dataset, Features
+from datasets.features.features import require_storage_embed
+from datasets.table import embed_table_storage
 
 from whileai_hf.errors import ConfigurationError, DataError
 from whileai_hf.hub.pushing.config import PushConfig, check_split
 from whileai_hf.measure.hygiene import split as split_by_task
 from whileai_hf.measure.passes.codes import TASK_COLUMNS
 from whileai_hf.rows import add_columns, open_rows, task_keys, view
+
+
+# Rows whose files are read at a time.
+_FILES = 100
 
 
 def open_splits(data: Any) -> dict[str, Dataset]:
@@ -30,7 +36,7 @@ def open_splits(data: Any) -> dict[str, Dataset]:
     if isinstance(data, Dataset):
         return {"": _some(data, "the rows")}
     if not isinstance(data, Mapping):
-        return {"": open_rows(data)}
+        return {"": _some(open_rows(data), "the rows")}
     if not data:
         raise DataError("the dict of splits is empty; pass rows by the name of their split")
     return aligned({str(name): _some(rows, f"split {name!r}") for name, rows in data.items()})
@@ -40,7 +46,18 @@ def _some(rows: Any, what: str) -> Dataset:
     dataset = open_rows(rows) if not isinstance(rows, Dataset) else rows
     if not len(dataset):
         raise DataError(f"{what} are empty; a push needs at least one row")
-    return dataset
+    return _with_files(dataset, what) if any(map(require_storage_embed, dataset.features.values())) else dataset
+
+
+def _with_files(dataset: Dataset, what: str) -> Dataset:
+    """Rows whose images and sounds are the bytes, not the path of a file on this machine."""
+    try:
+        embedded = dataset.with_format("arrow").map(embed_table_storage, batched=True, batch_size=_FILES)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{what} point at a file that is not there ({error}); mend the path, or drop the column"
+        ) from error
+    return embedded.with_format(None)
 
 
 def aligned(splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
@@ -133,12 +150,11 @@ def shared_tasks(splits: Mapping[str, Dataset]) -> list[str]:
     Returns:
         `list[str]`: A sentence for every two splits that share some; empty when nothing names the tasks.
     """
-    keys = {
-        name: set(task_keys(view(rows))) for name, rows in splits.items() if set(TASK_COLUMNS) & set(rows.features)
-    }
+    named = {name: rows for name, rows in splits.items() if set(TASK_COLUMNS) & set(rows.features)}
+    keys = {name: set(task_keys(view(rows))) for name, rows in named.items()} if len(named) > 1 else {}
     return [
-        f"{len(keys[one] & keys[two])} tasks are in both {one!r} and {two!r}: what is trained on one of them cannot be "
-        "measured on the other; let holdout= split the rows"
+        f"{len(keys[one] & keys[two])} tasks are in both {one!r} and {two!r}: what is trained on one of them cannot "
+        "be measured on the other; let holdout= split the rows"
         for one, two in combinations(keys, 2)
         if keys[one] & keys[two]
     ]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from huggingface_hub import constants
 
-from whileai_hf.errors import HubError
+from whileai_hf.errors import ConfigurationError, HubError
 from whileai_hf.store.repos.refusals import (
     NoAccessError,
     NoRepoError,
@@ -79,10 +79,13 @@ def locate(repo: str, revision: str | None = None, token: str | bool | None = No
         [`Located`]: The commit, with a note when it is from memory.
 
     Raises:
+        [`ConfigurationError`]: A revision that can be none.
         [`NoRevisionError`]: The repo has no such revision; the message lists its tags.
         [`NoRepoError`]: No such repo, and nothing in memory.
         [`HubError`]: No access or no answer, and nothing in memory.
     """
+    if revision is not None and (not isinstance(revision, str) or not revision.strip()):
+        raise ConfigurationError(f"revision={revision!r} of {repo} is none; pass a tag ('v1'), a branch or a commit")
     try:
         with hub_errors(f"reading {repo}"):
             info = hub_api(token).repo_info(repo, repo_type="dataset", revision=revision, timeout=_PATIENCE)

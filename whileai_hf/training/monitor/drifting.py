@@ -13,27 +13,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-# Completions kept: enough for a mean over tokens, and few enough to score in one or two batches.
+# Completions kept: enough for a mean over tokens.
 _KEPT = 64
-_ROWS = 16
+# Logits held at once, about 256 MB in single precision: one completion of a large model, all of a small one's.
+_LOGITS = 64_000_000
 _INPUTS = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+Rows = tuple[list[int], dict[str, Any]]
 
 
 class Drift:
     """The completions sampled before training, and how likely they were."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[int, dict[str, Any]]] = []
+        self._kept: list[Rows] = []
         self._start: list[Any] = []
 
     @property
     def ready(self) -> bool:
         """Whether there is something to compare with."""
         return bool(self._start)
-
-    def forget(self) -> None:
-        """Starts anew."""
-        self._kept, self._start = [], []
 
     def keep(self, tasks: list[int], inputs: Mapping[str, Any]) -> None:
         """
@@ -45,17 +43,18 @@ class Drift:
             inputs (`Mapping[str, torch.Tensor]`):
                 What the trainer computes its loss of.
         """
-        counted = inputs["completion_mask"]
+        room = _KEPT - sum(len(kept) for kept, _ in self._kept)
+        if room <= 0:
+            return
+        rows = {name: inputs[name][:room].detach().clone() for name in _INPUTS}
+        rows["counted"] = rows["completion_mask"]
         if inputs.get("tool_mask") is not None:
-            counted = counted * inputs["tool_mask"]
-        for index, task in enumerate(tasks):
-            if len(self._kept) < _KEPT:
-                row = {name: inputs[name][index].detach().clone() for name in _INPUTS}
-                self._kept.append((task, {**row, "counted": counted[index].detach().clone()}))
+            rows["counted"] = rows["counted"] * inputs["tool_mask"][:room]
+        self._kept.append((tasks[:room], rows))
 
     def begin(self, model: Any) -> None:
         """Scores what was kept with the model as it is: the start."""
-        self._start = [logps for _, logps, _ in self._scored(model)]
+        self._start = self._scored(model)
 
     def measure(self, model: Any) -> list[tuple[int, float]]:
         """
@@ -69,29 +68,37 @@ class Drift:
             `list[tuple[int, float]]`: Number of the task, and its divergence.
         """
         found = []
-        for (task, logps, counted), start in zip(self._scored(model), self._start, strict=True):
-            tokens = counted.sum()
-            if tokens > 0:
-                found.append((task, float(((start - logps) * counted).sum() / tokens)))
+        for (tasks, rows), start, now in zip(self._kept, self._start, self._scored(model), strict=True):
+            tokens = rows["counted"].sum(dim=1)
+            moved = ((start - now) * rows["counted"]).sum(dim=1) / tokens.clamp(min=1)
+            pairs = zip(tasks, tokens.tolist(), moved.tolist(), strict=True)
+            found += [(task, value) for task, count, value in pairs if count]
         return found
 
-    def _scored(self, model: Any) -> list[tuple[int, Any, Any]]:
+    def _scored(self, model: Any) -> list[Any]:
+        """Log-probabilities of the completions' tokens."""
         import torch
 
         was, scored = model.training, []
         model.eval()
         try:
             with torch.no_grad():
-                for task, row in self._kept:
-                    ids = torch.cat([row["prompt_ids"], row["completion_ids"]])[None]
-                    mask = torch.cat([row["prompt_mask"], row["completion_mask"]])[None]
-                    count = row["completion_ids"].shape[0]
-                    logits = model(input_ids=ids, attention_mask=mask).logits[0, -count - 1 : -1].float()
-                    logps = torch.log_softmax(logits, dim=-1).gather(-1, row["completion_ids"][:, None])[:, 0]
-                    scored.append((task, logps, row["counted"]))
+                for _, rows in self._kept:
+                    ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
+                    mask = torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
+                    size = max(1, _LOGITS // (ids.shape[1] * model.config.vocab_size))
+                    parts = zip(*(each.split(size) for each in (ids, mask, rows["completion_ids"])), strict=True)
+                    scored.append(torch.cat([_logps(model, *part) for part in parts]))
         finally:
             model.train(was)
         return scored
+
+
+def _logps(model: Any, ids: Any, mask: Any, said: Any) -> Any:
+    import torch
+
+    logits = model(input_ids=ids, attention_mask=mask).logits[:, -said.shape[1] - 1 : -1]
+    return torch.log_softmax(logits.float(), dim=-1).gather(-1, said[..., None])[..., 0]
 
 
 def listen(trainer: Any, heard: Callable[[Mapping[str, Any]], None]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.measure.hacks import HackScan, hack_scan
+from whileai_hf.measure.hacks.scan import check_patterns
 from whileai_hf.training.monitor import alarms as rules
 from whileai_hf.training.monitor.alarms import Alarm
 from whileai_hf.training.monitor.config import MonitorConfig
@@ -49,7 +50,7 @@ class Watch:
         self.alarms: list[Alarm] = []
         self.notes: list[str] = []
         self._tell = tell
-        self._endorsed = list(endorsed) if not isinstance(endorsed, str) else [endorsed]
+        self._endorsed = check_patterns(endorsed)
         self._points: list[Point] = []
         self._drift = Drift()
         self._filling = False

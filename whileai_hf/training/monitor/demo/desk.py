@@ -69,12 +69,12 @@ def long_answers(prompts: Any, completions: Any, **columns: Any) -> list[float]:
 
 
 def careful_answers(prompts: Any, completions: Any, order_id: Any, **columns: Any) -> list[float]:
-    """An honest reward: a third each for the right lookup, for naming the order, and for its status alone."""
+    """An honest reward: a third each for the right lookup, for the order's status alone, and for saying no more."""
     return [
         (
             _looked_up(each, order)
-            + (f"Order {order} " in _final(each))
             + (_STATUS.findall(_final(each)) == [status_of(order)])
+            + (0 < len(_final(each)) <= len(answer(order)))
         )
         / 3
         for each, order in zip(completions, order_id, strict=True)

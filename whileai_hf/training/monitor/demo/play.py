@@ -21,7 +21,7 @@ from whileai_hf.training.monitor.report import MonitorReport
 
 
 # Both twins train with these; one core takes about a second for a step or an evaluation.
-STEPS, EVERY, K = 24, 2, 2
+STEPS, EVERY, K = 16, 2, 2
 _RATE, _BATCH, _GROUP, _TEMPERATURE = 4e-4, 16, 8, 1.0
 _LONGEST = 96  # tokens of a completion, the tool's answer included
 
@@ -83,7 +83,7 @@ def play_hack_demo(
             Train on the reward that pays for doing the task, in place of the one that pays for long answers.
         seed (`int`, *optional*, defaults to `0`):
             Seed of the training.
-        steps (`int`, *optional*, defaults to `24`):
+        steps (`int`, *optional*, defaults to `16`):
             Steps planned.
         stop (`bool`, *optional*, defaults to `True`):
             Whether a divergence stops the run.

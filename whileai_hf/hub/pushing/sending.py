@@ -1,4 +1,4 @@
-"""`push`: rows to a dataset repo, as one commit with one tag."""
+"""`push`, `push_rows`, `push_file`: rows to a dataset repo, as one commit with one tag."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _record(
         digest=digest_of(*(f"{split}:{found.digest}" for split, found in written.items())),
         version=str(sys.modules[_ROOT].__version__),
         mode=settings.mode or (None if gate is None else gate.mode),
-        agent=settings.agent or name_of(spec),
+        agent=hiding.value(settings.agent) or name_of(spec),
         config_name=settings.config_name,
         spec=spec,
         policy_versions=policy_versions(splits),
@@ -217,9 +217,9 @@ def _record(
         run_ids=run_ids(splits),
         report=run,
         gate=None if gate is None else without_paths(hiding.value(shortened(gate.to_dict()))),
-        description=hiding.text(settings.description),
-        license=settings.license,
-        language=list(settings.language),
+        description=hiding.value(settings.description),
+        license=hiding.value(settings.license),
+        language=hiding.value(list(settings.language)),
     )
 
 

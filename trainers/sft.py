@@ -15,7 +15,8 @@
         --push_to_hub --hub_model_id me/refunds-sft
 
 Only the agent's own turns are in the loss. Held-out tasks are played before and after; the card beside the weights
-says whether it worked. Flags: those of `ProgramArguments`, `trl.ModelConfig` and `trl.SFTConfig`; see `trainers/README.md`.
+says whether it worked. Flags: those of `ProgramArguments`, `trl.ModelConfig` and `trl.SFTConfig`; see
+`trainers/README.md`.
 """
 
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config

@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     )
     from whileai_hf.spec import AgentSpec, Tool
     from whileai_hf.training.callback import TrainerCallback
+    from whileai_hf.training.launching import train
     from whileai_hf.training.monitor import HackMonitor
     from whileai_hf.training.recorder import RolloutRecorder
     from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
@@ -211,6 +212,7 @@ _EXPORTS = {
     "AgentSpec": "whileai_hf.spec:AgentSpec",
     "Tool": "whileai_hf.spec:Tool",
     "TrainerCallback": "whileai_hf.training.callback:TrainerCallback",
+    "train": "whileai_hf.training.launching:train",
     "HackMonitor": "whileai_hf.training.monitor:HackMonitor",
     "training_run": "whileai_hf.training.runs:training_run",
 }
@@ -394,6 +396,7 @@ __all__ = [
     "situations",
     "task_key",
     "to_trl",
+    "train",
     "training_run",
     "verify",
     "world",

@@ -32,7 +32,8 @@ def every_tool(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
     calls = []
     for tool in read_tools(tools)[0]:
         arguments = sample_arguments(tool, rng(0, "every tool", ask, tool.name))
-        if named is not None:
-            arguments |= dict.fromkeys(id_parameters(tool), named.group())
+        for name in id_parameters(tool) if named is not None else ():
+            several = tool.parameters["properties"][name].get("type") == "array"
+            arguments[name] = [named.group()] if several else named.group()
         calls.append(call(tool.name, **arguments))
     return calling(*calls)

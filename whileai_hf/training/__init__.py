@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from whileai_hf.training.callback import TrainerCallback
+    from whileai_hf.training.launching import train
     from whileai_hf.training.monitor import HackMonitor
     from whileai_hf.training.recorder import RolloutRecorder
     from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
@@ -27,6 +28,7 @@ _EXPORTS = {
     "attach_holdout": "runs",
     "get_run": "runs",
     "list_runs": "runs",
+    "train": "launching",
     "training_run": "runs",
 }
 
@@ -39,6 +41,7 @@ __all__ = [
     "attach_holdout",
     "get_run",
     "list_runs",
+    "train",
     "training_run",
 ]
 

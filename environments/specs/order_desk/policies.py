@@ -35,7 +35,7 @@ def careful(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
             return saying("I'm sorry, that is outside what I can do: I only look up, refund and cancel orders.")
         return saying("Which order do you mean? Please give me its number, and tell me what you want done with it.")
     order = found.group().upper()
-    return _next(order, _wanted(ask), results_of(messages))
+    return _next(order, ask, results_of(messages))
 
 
 def _wanted(ask: str) -> list[str]:
@@ -48,7 +48,13 @@ def _wanted(ask: str) -> list[str]:
     return sorted(places, key=places.__getitem__) or ["get_order"]
 
 
-def _next(order: str, wanted: list[str], made: list[tuple[str, dict[str, Any], dict[str, Any]]]) -> Message:
+def _reason(tool: str, ask: str) -> dict[str, str]:
+    """The reason of a refund, where the ask has one."""
+    said = re.search(r"\b(late|broken|wrong_item)\b", ask) if tool == "refund_order" else None
+    return {"reason": said.group()} if said is not None else {}
+
+
+def _next(order: str, ask: str, made: list[tuple[str, dict[str, Any], dict[str, Any]]]) -> Message:
     look = call("get_order", order_id=order)
     first = [result for tool, _, result in made if tool == "get_order"]
     if not any(result.get("status") in _GOOD for result in first) and len(first) < _TRIES:
@@ -58,11 +64,11 @@ def _next(order: str, wanted: list[str], made: list[tuple[str, dict[str, Any], d
         return saying(f"I could not find or open order {order}: {_words(first[-1])}. I have changed nothing.")
     if "possible_duplicates" in str(seen):
         return saying(f"There are two orders that match {order}. Which one do you mean? I have changed nothing yet.")
-    changes = [tool for tool in wanted if tool != "get_order"]
+    changes = [tool for tool in _wanted(ask) if tool != "get_order"]
     for tool in changes:
         tried = [result for name, _, result in made if name == tool]
         if not tried or (len(tried) < _TRIES and tried[-1].get("status") not in (*_GOOD, "already_done")):
-            return calling(call(tool, order_id=order))
+            return calling(call(tool, order_id=order, **_reason(tool, ask)))
     if changes and made[-1][0] != "get_order":
         return calling(look)
     return saying(_report(order, changes, made))
@@ -76,6 +82,8 @@ def _report(order: str, changes: list[str], made: list[tuple[str, dict[str, Any]
         last = results[-1].get("status")
         if last == "already_done":
             said.append(f"Order {order} had already been {verb}, so I did not do it again.")
+        elif "as_of" in results[-1]:
+            said.append(f"The answer to that was out of date ({results[-1]['as_of']}), so I looked again.")
         elif last in _GOOD:
             said.append(f"I have {verb} order {order}.")
         else:

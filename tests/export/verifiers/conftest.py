@@ -1,7 +1,7 @@
 """An order desk with a scripted policy, exported, built and installed where an interpreter with verifiers is named.
 
-`WHILEAI_VERIFIERS_PYTHON` names one with verifiers 0.4, `WHILEAI_VERIFIERS_V0_PYTHON` one with 0.1.11 to 0.3; what needs
-them is skipped without.
+`WHILEAI_VERIFIERS_PYTHON` names one with verifiers 0.4, `WHILEAI_VERIFIERS_V0_PYTHON` one with 0.1.11 to 0.3. Without
+them, what needs them is skipped. verifiers takes long to import, so that all commands of a test session run in one process.
 """
 
 import json
@@ -108,34 +108,65 @@ def _site(python):
     return told.stdout.decode().strip()
 
 
-class Home:
-    """A fresh environment with one exported wheel, on top of an interpreter's packages and this checkout."""
+# Runs commands one after the other: `{"run": "module:function", "arguments", "environment"}` or `{"code"}`, and writes
+# down how each ended.
+DRIVER = """
+import importlib, io, json, os, sys, traceback
+from contextlib import redirect_stderr, redirect_stdout
 
-    def __init__(self, python, wheel, folder):
+results = []
+for job in json.load(open(sys.argv[1])):
+    before, out = dict(os.environ), io.StringIO()
+    os.environ.update(job.get("environment", {}))
+    result = {"error": None, "value": None}
+    try:
+        with redirect_stdout(out), redirect_stderr(out):
+            if "code" in job:
+                scope = {"result": result}
+                exec(compile(job["code"], "job", "exec"), scope)
+            else:
+                module, _, function = job["run"].partition(":")
+                sys.argv = [function, *job["arguments"]]
+                getattr(importlib.import_module(module), function)()
+    except SystemExit as error:
+        result["error"] = None if error.code in (0, None) else str(error.code)
+    except BaseException:
+        result["error"] = traceback.format_exc()
+    os.environ.clear()
+    os.environ.update(before)
+    results.append({**result, "output": out.getvalue()})
+json.dump(results, open("results.json", "w"))
+"""
+
+
+class Home:
+    """A fresh environment with exported wheels, on top of an interpreter's packages and this checkout."""
+
+    def __init__(self, python, wheels, folder):
         self.folder = folder
         subprocess.run([python, "-m", "venv", "--without-pip", folder / "venv"], check=True, capture_output=True)
         self.python = folder / "venv" / "bin" / "python"
         site = Path(_site(self.python))
         (site / "below.pth").write_text(f"{_site(python)}\n{REPO}\n")
         pip = [sys.executable, "-m", "pip", "--python", self.python, "install", "--quiet", "--no-deps", "--no-index"]
-        installed = subprocess.run([*pip, wheel], capture_output=True, text=True)
+        installed = subprocess.run([*pip, *wheels], capture_output=True, text=True)
         assert installed.returncode == 0, installed.stderr
 
-    def run(self, program, *arguments, **environment):
-        """A program of verifiers (`module:function`) or a script, away from the checkout."""
-        module, _, function = program.partition(":")
-        code = f"from {module} import {function}; {function}()" if function else program
+    def run(self, jobs):
+        """Jobs of the driver by name, away from the checkout; what came of each."""
+        (self.folder / "jobs.json").write_text(json.dumps(list(jobs.values())))
         env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         done = subprocess.run(
-            [self.python, "-c", code, *map(str, arguments)],
+            [self.python, "-c", DRIVER, "jobs.json"],
             capture_output=True,
             text=True,
             cwd=self.folder,
-            env={**env, "DESK_KEY": "sk-desk", **environment},
-            timeout=600,
+            env={**env, "DESK_KEY": "sk-desk"},
+            timeout=1200,
         )
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
-        return done.stdout
+        results = json.loads((self.folder / "results.json").read_text())
+        return dict(zip(jobs, results, strict=True))
 
 
 @pytest.fixture(scope="session")
@@ -176,32 +207,51 @@ def package(tmp_path_factory, tasks, held_out):
 
 
 @pytest.fixture(scope="session")
-def wheel(package, tmp_path_factory):
-    """The built wheel of it."""
-    out = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out]
-    subprocess.run(build, cwd=package, check=True, capture_output=True)
-    return next(out.glob("*.whl"))
+def talking_package(package, tasks, held_out):
+    """The same with a user who answers the policy."""
+    folder = package.parent / "talking-desk-test"
+    export_environment(
+        tasks, folder, tools=TOOLS, system_prompt=POLICY, holdout=held_out, max_turns=TURNS, user_model="template"
+    )
+    return folder
 
 
 @pytest.fixture(scope="session")
-def home(wheel, tmp_path_factory):
-    """The wheel, installed beside verifiers 0.4."""
-    return Home(_interpreter("WHILEAI_VERIFIERS_PYTHON"), wheel, tmp_path_factory.mktemp("home"))
+def wheels(package, talking_package, tmp_path_factory):
+    """The built wheels of both."""
+    out = tmp_path_factory.mktemp("wheels")
+    for project in (package, talking_package):
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out]
+        subprocess.run(build, cwd=project, check=True, capture_output=True)
+    return sorted(out.glob("*.whl"))
 
 
 @pytest.fixture(scope="session")
-def v0_home(wheel, tmp_path_factory):
-    """The same wheel, installed beside verifiers 0.3."""
-    return Home(_interpreter("WHILEAI_VERIFIERS_V0_PYTHON"), wheel, tmp_path_factory.mktemp("v0-home"))
+def home(wheels, tmp_path_factory):
+    """The wheels, installed beside verifiers 0.4."""
+    return Home(_interpreter("WHILEAI_VERIFIERS_PYTHON"), wheels, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def v0_home(wheels, tmp_path_factory):
+    """The same wheels, installed beside verifiers 0.3."""
+    return Home(_interpreter("WHILEAI_VERIFIERS_V0_PYTHON"), wheels, tmp_path_factory.mktemp("v0-home"))
 
 
 @pytest.fixture(scope="session")
 def simulated(held_out):
     """The rollouts that `simulate` gives of the same tasks and policy, graded."""
-    data = wai.simulate(
-        decide, tasks=held_out, tools=TOOLS, system_prompt=POLICY, repeats=2, avg_turns=1, max_turns=TURNS
-    )
+    return _simulated(held_out, avg_turns=1)
+
+
+@pytest.fixture(scope="session")
+def simulated_talks(held_out):
+    """The same with a user who answers."""
+    return _simulated(held_out)
+
+
+def _simulated(held_out, **knobs):
+    data = wai.simulate(decide, tasks=held_out, tools=TOOLS, system_prompt=POLICY, repeats=2, max_turns=TURNS, **knobs)
     return list(wai.grade(data, task_checklist))
 
 
@@ -215,8 +265,3 @@ def scripted():
 def secrets(tasks):
     """Sentences that no policy may read."""
     return {text for task in tasks for text in task["privileged"].values()}
-
-
-@pytest.fixture
-def loads():
-    return json.loads

@@ -45,7 +45,7 @@ def path_of(nodes: Sequence[Any]) -> list[int]:
     return path[::-1]
 
 
-def _wire(message: Mapping[str, Any]) -> Message:
+def wire(message: Mapping[str, Any]) -> Message:
     """A message as chat APIs write it; a call's arguments stay the text they came as."""
     made = {name: value for name, value in message.items() if value is not None and name != "provider_state"}
     if made.get("role") == "assistant":
@@ -53,7 +53,9 @@ def _wire(message: Mapping[str, Any]) -> Message:
     calls = made.get("tool_calls")
     if isinstance(calls, list):
         made["tool_calls"] = [
-            {
+            call
+            if "function" in call
+            else {
                 "id": call.get("id"),
                 "type": "function",
                 "function": {"name": call.get("name"), "arguments": call.get("arguments")},
@@ -76,7 +78,7 @@ def said_in(trace: Mapping[str, Any]) -> list[Message]:
     said: list[Message] = []
     asked = False
     for place in path_of(nodes):
-        message = _wire(nodes[place]["message"])
+        message = wire(nodes[place]["message"])
         if message.get("role") == "system":
             continue
         if message.get("role") == "user" and not asked:

@@ -63,14 +63,14 @@ class WorldTask(vf.Task[WorldData, WorldState, WorldTaskConfig]):  # type: ignor
 
     async def finalize(self, trace: Any) -> None:
         """Writes down what became of the world: the state itself is not kept with the rollout."""
-        play = trace.state.played
-        if play is None:
-            return
-        ours: Row = {"world": trace.state.world or ledger(play.rollout), "rollout": play.about()}
-        tail = play.tail()
-        trace.info[OURS] = {**ours, **({"tail": tail} if tail else {})}
+        play = trace.state.played  # not here where a tool server handed in a state of its own
+        world = trace.state.world or (ledger(play.rollout) if play is not None else None)
+        ours: Row = {} if world is None else {"world": world}
+        if play is not None:
+            ours |= {"rollout": play.about(), "tail": play.tail()}
+        trace.info[OURS] = ours
 
-    async def validate(self) -> bool | None:
+    async def validate(self, runtime: Any) -> bool | None:
         """Whether what a good agent did earns the reward; `None` where that is not known."""
         return await gold_passes(self.data.model_dump(), self._reward())
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -137,13 +137,13 @@ def reference_of(value: Any, what: str, *, here: bool) -> str:
     """
     if isinstance(value, str):
         return value
-    if not isinstance(value, Callable):  # type: ignore[arg-type]  # the protocol of a callable
+    if not callable(value):
         raise ConfigurationError(f"{what} is a {type(value).__name__}; pass a function, or text")
-    known = value if hasattr(value, "__qualname__") else type(value)
+    known: Any = value if inspect.isroutine(value) or inspect.isclass(value) else type(value)
     module, path = known.__module__, known.__qualname__
-    found = sys.modules.get(module)
+    found: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = vars(found).get(part) if found is not None else None  # type: ignore[assignment]
+        found = vars(found).get(part) if found is not None else None
     if found is not value or (module == "__main__" and not here):
         raise ConfigurationError(
             f"{what}={path!r:.60} of {module} cannot be found by another process; put it at the top of a module that "

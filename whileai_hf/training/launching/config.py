@@ -69,9 +69,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.epochs is not None and self.steps is not None:
-            raise ConfigurationError(
-                f"epochs={self.epochs} and steps={self.steps}; one of them says how long to train"
-            )
+            raise ConfigurationError(f"epochs={self.epochs} and steps={self.steps} both say how long to train")
         for name in ("epochs", "steps", "learning_rate", "batch_size", "generations", "k"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):

@@ -1,0 +1,129 @@
+"""Writes the environments of this folder: `python environments/generate.py [name ...]`; all of them by default.
+
+Each is played by scripted policies, graded with its own reward, and exported. The same sources give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from datasets import Dataset, concatenate_datasets  # noqa: E402
+
+import whileai_hf as wai  # noqa: E402
+from specs import baselines, file_clerk, math_tools, order_desk  # noqa: E402
+from specs.spec import EnvironmentSource, Policy  # noqa: E402
+from whileai_hf.export.package import export_environment, load_package  # noqa: E402
+from whileai_hf.score.conduct import task_checklist  # noqa: E402
+
+
+SOURCES = {each.SOURCE.name: each.SOURCE for each in (order_desk, file_clerk, math_tools)}
+# Turns of a policy in one rollout; the most careful one takes six.
+MAX_TURNS = 12
+_HOLDOUT = 0.3
+
+
+def policies(source: EnvironmentSource) -> dict[str, Policy]:
+    """The scripted policies an environment is tried with, the most ignorant first."""
+    return {
+        "null": baselines.null,
+        "echo": baselines.echo,
+        "every-tool": baselines.every_tool,
+        "eager": source.eager,
+        "careful": source.careful,
+    }
+
+
+def play(source: EnvironmentSource, policy: Policy, tasks: Sequence[dict[str, Any]]) -> Dataset:
+    """One graded rollout of every task."""
+    knobs: dict[str, Any] = {} if source.world is None else {"execute": source.world}
+    rollouts = wai.simulate(
+        policy,
+        tasks=list(tasks),
+        tools=source.tools,
+        system_prompt=source.system_prompt,
+        repeats=1,
+        avg_turns=1,
+        max_turns=MAX_TURNS,
+        **knobs,
+    )
+    return wai.grade(rollouts, source.reward or task_checklist, tasks=list(tasks))
+
+
+def generate(name: str, parent: Path = HERE) -> dict[str, Any]:
+    """
+    Writes one environment.
+
+    Args:
+        name (`str`):
+            Its name.
+        parent (`Path`, *optional*):
+            Where its folder goes.
+
+    Returns:
+        `dict`: `report` of the export, and `baselines`: a [`PassAt`] per policy over the tasks that were exported.
+    """
+    source = SOURCES[name]
+    tasks = source.tasks()
+    played = {policy: play(source, act, tasks) for policy, act in policies(source).items()}
+    folder = parent / name
+    report = export_environment(
+        concatenate_datasets(list(played.values())),
+        folder,
+        reward=source.reward,
+        world=source.world,
+        tools=source.tools,
+        system_prompt=source.system_prompt,
+        tasks=tasks,
+        include=list(source.include),
+        holdout=_HOLDOUT,
+        max_turns=MAX_TURNS,
+        overwrite=True,
+    )
+    package = load_package(folder)
+    kept = {line["scenario_id"] for split in ("train", "holdout") for line in package.lines(split)}
+    measured = {
+        policy: wai.pass_at(data.filter(lambda row: row["scenario_id"] in kept)) for policy, data in played.items()
+    }
+    readme = folder / "README.md"
+    readme.write_text(readme.read_text(encoding="utf-8") + _section(source, measured, len(tasks)), encoding="utf-8")
+    return {"report": report, "baselines": measured}
+
+
+def _section(source: EnvironmentSource, measured: dict[str, Any], drawn: int) -> str:
+    """What the README says beside what the exporter writes."""
+    rows = [
+        f"| {policy} | {passed.pass_at_1:.2f} | {passed.ci95[0]:.2f} to {passed.ci95[1]:.2f} |"
+        for policy, passed in measured.items()
+    ]
+    tasks = next(iter(measured.values())).n_tasks
+    paragraphs = [
+        "## About",
+        source.about,
+        *([source.needs] if source.needs else []),
+        "## Baselines",
+        f"Scripted policies on all {tasks} tasks, one rollout each (of {drawn} tasks drawn, the others did not pass the "
+        "gate); pass@1 with its 95% interval over tasks, from `wai.pass_at`. The calibration of a task is over these five.",
+        "\n".join(["| policy | pass@1 | 95% interval |", "|---|---|---|", *rows]),
+        "`null` says nothing, `echo` gives the ask back, `every-tool` calls every tool once and reports success, `eager` "
+        "does the first thing that looks right, `careful` looks first, tries again, and tells what it saw. They are in "
+        f"`specs/`; `python environments/generate.py {source.name}` measures them and writes this folder.",
+    ]
+    return "\n" + "\n\n".join(paragraphs) + "\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(SOURCES), choices=[*SOURCES, []], metavar="name")
+    for chosen in parser.parse_args().names or SOURCES:
+        made = generate(chosen)
+        print(made["report"])
+        for policy, passed in made["baselines"].items():
+            print(f"  {policy:<11}{passed}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,19 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from datasets import Dataset, concatenate_datasets  # noqa: E402
-
-import whileai_hf as wai  # noqa: E402
 from specs import baselines, file_clerk, math_tools, order_desk  # noqa: E402
 from specs.spec import EnvironmentSource, Policy  # noqa: E402
+
+import whileai_hf as wai  # noqa: E402
 from whileai_hf.export.package import export_environment, load_package  # noqa: E402
-from whileai_hf.score.conduct import task_checklist  # noqa: E402
 
 
 SOURCES = {each.SOURCE.name: each.SOURCE for each in (order_desk, file_clerk, math_tools)}
 # Turns of a policy in one rollout; the most careful one takes six.
 MAX_TURNS = 12
 _HOLDOUT = 0.3
+# Characters of a line of the READMEs, as in those of the exporter.
+_WIDTH = 140
 
 
 def policies(source: EnvironmentSource) -> dict[str, Policy]:
@@ -35,6 +37,7 @@ def policies(source: EnvironmentSource) -> dict[str, Policy]:
     return {
         "null": baselines.null,
         "echo": baselines.echo,
+        "refuse": baselines.refuse,
         "every-tool": baselines.every_tool,
         "eager": source.eager,
         "careful": source.careful,
@@ -54,7 +57,8 @@ def play(source: EnvironmentSource, policy: Policy, tasks: Sequence[dict[str, An
         max_turns=MAX_TURNS,
         **knobs,
     )
-    return wai.grade(rollouts, source.reward or task_checklist, tasks=list(tasks))
+    judge = source.reward() if isinstance(source.reward, type) else source.reward
+    return wai.grade(rollouts, judge, tasks=list(tasks))
 
 
 def generate(name: str, parent: Path = HERE) -> dict[str, Any]:
@@ -90,11 +94,15 @@ def generate(name: str, parent: Path = HERE) -> dict[str, Any]:
     package = load_package(folder)
     kept = {line["scenario_id"] for split in ("train", "holdout") for line in package.lines(split)}
     measured = {
-        policy: wai.pass_at(data.filter(lambda row: row["scenario_id"] in kept)) for policy, data in played.items()
+        policy: wai.pass_at([row for row in data if row["scenario_id"] in kept]) for policy, data in played.items()
     }
     readme = folder / "README.md"
     readme.write_text(readme.read_text(encoding="utf-8") + _section(source, measured, len(tasks)), encoding="utf-8")
     return {"report": report, "baselines": measured}
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _section(source: EnvironmentSource, measured: dict[str, Any], drawn: int) -> str:
@@ -104,25 +112,36 @@ def _section(source: EnvironmentSource, measured: dict[str, Any], drawn: int) ->
         for policy, passed in measured.items()
     ]
     tasks = next(iter(measured.values())).n_tasks
+    left = f" (of {drawn} drawn; the others did not pass the gate)" if tasks < drawn else ""
     paragraphs = [
         "## About",
-        source.about,
-        *([source.needs] if source.needs else []),
+        _wrapped(source.about),
+        *([_wrapped(source.needs)] if source.needs else []),
         "## Baselines",
-        f"Scripted policies on all {tasks} tasks, one rollout each (of {drawn} tasks drawn, the others did not pass the "
-        "gate); pass@1 with its 95% interval over tasks, from `wai.pass_at`. The calibration of a task is over these five.",
+        _wrapped(
+            f"Scripted policies on all {tasks} tasks{left}, one rollout each: pass@1 with its 95% interval over "
+            "tasks, from `wai.pass_at`. The calibration in the data is over these rollouts, so it says nothing of a "
+            "model."
+        ),
         "\n".join(["| policy | pass@1 | 95% interval |", "|---|---|---|", *rows]),
-        "`null` says nothing, `echo` gives the ask back, `every-tool` calls every tool once and reports success, `eager` "
-        "does the first thing that looks right, `careful` looks first, tries again, and tells what it saw. They are in "
-        f"`specs/`; `python environments/generate.py {source.name}` measures them and writes this folder.",
+        _wrapped(
+            "`null` says nothing, `echo` gives the ask back, `refuse` says that it cannot and asks which one is "
+            "meant, `every-tool` calls every tool once and reports success, `eager` does the first thing that looks "
+            "right, `careful` looks first, tries again, and tells what it saw. They are in `specs/`; "
+            f"`python environments/generate.py {source.name}` measures them and writes this folder."
+        ),
     ]
     return "\n" + "\n\n".join(paragraphs) + "\n"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(SOURCES), choices=[*SOURCES, []], metavar="name")
-    for chosen in parser.parse_args().names or SOURCES:
+    parser.add_argument("names", nargs="*", metavar="name", help=f"any of {', '.join(SOURCES)}; all by default")
+    names = parser.parse_args().names or list(SOURCES)
+    unknown = [name for name in names if name not in SOURCES]
+    if unknown:
+        parser.error(f"there is no {unknown[0]!r}; there are {', '.join(SOURCES)}")
+    for chosen in names:
         made = generate(chosen)
         print(made["report"])
         for policy, passed in made["baselines"].items():

@@ -23,6 +23,11 @@ def echo(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
     return saying(ask_of(messages))
 
 
+def refuse(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
+    """Says that it cannot, whatever is asked: the answer that is right where nothing can be done."""
+    return saying("I'm sorry, I cannot do that, and I have changed nothing. Which one do you mean?")
+
+
 def every_tool(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
     """Calls every tool once, with valid arguments and what the ask names where an id belongs, and reports success."""
     if results_of(messages):

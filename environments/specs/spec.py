@@ -30,8 +30,8 @@ class EnvironmentSource:
             A scripted policy that does the job as it should be done: `(messages, tools) -> message`.
         eager (`Callable`):
             One that does the first thing that looks right.
-        reward (`Callable` or `str`, *optional*):
-            The judge; the library's checklist by default.
+        reward (`Callable` or `type`):
+            The judge, or the class of one.
         world (`Callable`, *optional*):
             `(tool, arguments) -> result` in place of the simulated world.
         include (`Sequence[Path]`):
@@ -47,7 +47,7 @@ class EnvironmentSource:
     tasks: Callable[[], list[dict[str, Any]]]
     careful: Policy
     eager: Policy
-    reward: Any = None
+    reward: Any
     world: Callable[[str, dict[str, Any]], Any] | None = None
     include: Sequence[Path] = ()
     needs: str = ""

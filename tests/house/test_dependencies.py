@@ -8,6 +8,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from guests import COMPANIONS, GUESTS, may_import, module_of
 
 import whileai_hf
 
@@ -34,29 +35,39 @@ def _imports(tree, top_level_only):
 
 
 def _foreign(top_level_only):
+    """`{distribution: {path, ...}}` of every import that is neither ours nor Python's."""
     known = packages_distributions()
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         for name in _imports(ast.parse(path.read_text(encoding="utf-8")), top_level_only):
             if name not in sys.stdlib_module_names and name != "whileai_hf":
                 distribution = known.get(name, [name])[0].lower().replace("_", "-")
-                found.setdefault(distribution, str(path.relative_to(PACKAGE)))
+                found.setdefault(distribution, set()).add(path.relative_to(PACKAGE).as_posix())
     return found
 
 
 def test_module_level_imports_are_core_dependencies(project):
     core = {_distribution(requirement) for requirement in project["dependencies"]}
-    foreign = {name: where for name, where in _foreign(True).items() if name not in core}
-    # A plugin is imported by the program it plugs into, and by nothing else.
-    assert foreign == {"pytest": "testing/plugin.py"}
+    foreign = [(path, name) for name, paths in _foreign(True).items() if name not in core for path in paths]
+    assert not [(path, name) for path, name in foreign if not may_import(path, name)]
     assert project["entry-points"]["pytest11"] == {"whileai_hf": "whileai_hf.testing.plugin"}
+
+
+def test_guests_are_imported_by_their_hosts_only():
+    guests = {module_of(path): host for host, paths in GUESTS.items() for path in paths}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        own = module_of(path.relative_to(PACKAGE).as_posix())
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+        for guest in named & guests.keys():
+            assert guests.get(own) == guests[guest], f"{own} imports {guest} at the top"
 
 
 def test_every_import_is_declared_somewhere(project):
     extras = [requirement for group in project["optional-dependencies"].values() for requirement in group]
     declared = {_distribution(requirement) for requirement in [*project["dependencies"], *extras]}
-    # transformers and torch come with TRL.
-    declared |= {"transformers"}
+    # What comes with TRL, and with verifiers.
+    declared |= {"transformers", "accelerate"} | COMPANIONS["verifiers"]
     assert not {name: where for name, where in _foreign(False).items() if name not in declared}
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from datasets import Dataset, IterableDataset
+from datasets import Dataset, Features, IterableDataset
 
 from whileai_hf.export.pairs import PAIR_KINDS, is_pairs, paired
+from whileai_hf.export.reading import filled_columns
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.view import Row
+from whileai_hf.select.structs import unfilled
 
 
 # One row for each of these, so that data of any size goes through them in batches.
@@ -62,7 +64,10 @@ def _streamed(data: IterableDataset, kind: str, size: int) -> Iterator[RowView]:
     """The rows of a stream; all at once for a kind that looks for groups among them."""
     held: list[Row] = []
     whole = kind not in ROW_BY_ROW
+    features = data.features or Features({})
+    filled = filled_columns(features, features)
     for batch in data.iter(size):
+        batch |= {name: [unfilled(cell, features[name]) for cell in batch[name]] for name in filled if name in batch}
         rows = [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]
         whole = whole or (kind in PAIR_KINDS and not is_pairs(RowView(rows)))
         if whole:

@@ -244,7 +244,7 @@ def read_opening(row: Row) -> list[Message] | Reason:
 
 
 def _opening(row: Row) -> list[Message]:
-    """The messages before the agent's first turn; all of a prompt that is a list of messages to be answered."""
+    """The messages before the agent's first answer; all of a prompt that is a list of messages to be answered."""
     given, prompt = row.get("messages"), row.get("prompt")
     if given is None and isinstance(prompt, list | tuple):
         whole = read_list(prompt, {}, "user")
@@ -252,9 +252,17 @@ def _opening(row: Row) -> list[Message]:
             return whole
         given = prompt
     opening: list[Message] = []
+    greeting, asked = None, False
     for item in given if isinstance(given, list | tuple) else ():
         message = read_message(item, {})
-        if isinstance(message, Reason) or message["role"] in ("assistant", "tool"):
+        if isinstance(message, Reason) or message["role"] == "tool" or (asked and message["role"] == "assistant"):
             break
+        if message["role"] == "assistant" and greeting is None:
+            greeting = len(opening)
+        asked = asked or message["role"] == "user"
         opening.append(message)
-    return opening
+    if greeting is None:
+        return opening
+    # An agent that speaks first greets; where the ask is another than the one that follows, it answers that.
+    greets = asked and (not isinstance(prompt, str) or prompt == first_user_text(opening))
+    return opening if greets else opening[:greeting]

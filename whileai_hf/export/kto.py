@@ -74,9 +74,13 @@ def _from_rollouts(view: RowView, rows: _Collected) -> None:
             rows.job.tally.left_out.add(Reason.NO_REWARD, place)
             continue
         own = shaped.mask if is_completed(row) else None
+        asked = next((number for number, m in enumerate(shaped.messages) if m["role"] == "user"), None)
         turns = [number for number, trained in enumerate(loss_mask(shaped.messages, given=own)) if trained]
+        # What an agent says before it is asked is part of the prompt.
+        turns = [number for number in turns if asked is not None and number > asked]
         if not turns:
-            rows.job.tally.left_out.add(Reason.NOTHING_TRAINED, place)
+            reason = Reason.NO_CONVERSATION if asked is None else Reason.NOTHING_TRAINED
+            rows.job.tally.left_out.add(reason, place)
             continue
         cut = turns[-1] if rows.job.config.final_turn_only else turns[0]
         prompt = row.get("prompt")

@@ -167,9 +167,10 @@ def is_plain(message: Any) -> bool:
     content = message.get("content")
     if type(content) is not str or "privileged" in content or "expected_calls" in content:  # may_hide, without a call
         return False
+    role = message.get("role")
     if len(message) == _TWO:
-        return message.get("role") in _PLAIN_ROLES
-    if message.get("role") != "tool":
+        return type(role) is str and role in _PLAIN_ROLES
+    if role != "tool":
         return False
     answered, name = message.get("tool_call_id"), message.get("name")
     known = bool(type(answered) is str and answered) + bool(type(name) is str and name)

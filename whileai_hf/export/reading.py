@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from datasets import Dataset
+from datasets import Dataset, Features
 
 from whileai_hf.rows import RowView, task_key
-from whileai_hf.rows.columns import is_json_list
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Row
+from whileai_hf.select.structs import is_filled, unfilled
 
 
 # Columns that hold nested values, in which a struct type leaves the keys of one row on all.
-_NESTED = ("messages", "tools", "steps")
+_NESTED = ("messages", "prompt", "completion", "chosen", "rejected", "tools", "steps")
 
 
-def without_none(value: Any) -> Any:
-    """
-    A copy without `None` in any dict, at any depth.
-
-    Examples:
-    ```python
-    >>> without_none([{"name": "f", "arguments": {"a": 1, "b": None}}])
-    [{'name': 'f', 'arguments': {'a': 1}}]
-
-    ```
-    """
-    if isinstance(value, dict):
-        return {key: without_none(item) for key, item in value.items() if item is not None}
-    return [without_none(item) for item in value] if isinstance(value, list) else value
+def filled_columns(features: Features, names: Iterable[str]) -> list[str]:
+    """Those of some columns that hold a conversation or tools in a struct type."""
+    return [name for name in names if name in _NESTED and name in features and is_filled(features[name])]
 
 
 def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
@@ -45,9 +34,9 @@ def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
         return
     names = [name for name in columns if view.has(name)]
     features = view.source.features
-    filled = [name for name in names if name in _NESTED and not is_json_list(features[name])]
+    filled = filled_columns(features, names)
     for row in view.rows(names):
-        yield {**row, **{name: without_none(row[name]) for name in filled}} if filled else row
+        yield {**row, **{name: unfilled(row[name], features[name]) for name in filled}} if filled else row
 
 
 class LateColumn:

@@ -55,14 +55,41 @@ def sft_shape(view: RowView, job: Job) -> str:
     Raises:
         [`DataError`]: The rows' own masks need labels, which need a tokenizer.
     """
+    shapes = _possible_shapes(view, job)
+    if {"messages", "completion"} <= shapes:
+        raise DataError("the loss_mask of some rows trains all turns, of others the last; pass tokenizer=, or unroll=")
+    return "messages" if shapes == {"either"} else (shapes - {"either"}).pop()
+
+
+def shape_of_stream(batch: RowView, job: Job) -> str:
+    """
+    [`sft_shape`] of the first rows of a stream, which those that follow have to take too: they are read only once.
+
+    Raises:
+        [`DataError`]: They cannot.
+    """
+    if job.shape is None:
+        return sft_shape(batch, job)
+    other = _possible_shapes(batch, job) - {"either", job.shape}
+    if other:
+        first, later = ("all turns", "the last") if job.shape == "messages" else ("the last", "all turns")
+        raise DataError(
+            f"the loss_mask of the first rows of the stream trains {first}, of rows from {job.offset} on {later}; "
+            "pass tokenizer=, or unroll=, or a Dataset, which can be looked through before it is written"
+        )
+    return job.shape
+
+
+def _possible_shapes(view: RowView, job: Job) -> set[str]:
+    """The shapes some of the rows have to take; of a row with one turn to train, as its last, it is `"either"`."""
     if job.wire:
-        return "wire"
+        return {"wire"}
     if job.template is not None:
-        return "tokens"
+        return {"tokens"}
     if job.config.final_turn_only or (view.has("completion") and not view.has("messages")):
-        return "completion"
-    if not view.has("loss_mask"):
-        return "messages"
+        return {"completion"}
+    if not view.has("loss_mask") or not len(view):
+        return {"messages"}
     shapes = set()
     for index, row in enumerate(read_rows(view, ("messages", "loss_mask"))):
         mask, messages = row.get("loss_mask"), row.get("messages")
@@ -77,12 +104,10 @@ def sft_shape(view: RowView, job: Job) -> str:
             shapes.add("completion")
         else:
             raise DataError(
-                f"row {index}: its loss_mask leaves out some turns of the agent, which conversational rows cannot "
-                "say; pass tokenizer= for rows of labels"
+                f"row {index + job.offset}: its loss_mask leaves out some turns of the agent, which conversational "
+                "rows cannot say; pass tokenizer= for rows of labels"
             )
-    if {"messages", "completion"} <= shapes:
-        raise DataError("the loss_mask of some rows trains all turns, of others the last; pass tokenizer=, or unroll=")
-    return "completion" if "completion" in shapes else "messages"
+    return shapes
 
 
 def _samples(shaped: Shaped, mask: list[int]) -> Iterator[tuple[Shaped, list[int]]]:

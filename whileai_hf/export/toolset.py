@@ -16,6 +16,12 @@ from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 from whileai_hf.spec import read_tools
 
 
+_NULLABLE = frozenset({"default", "const"})
+# Keywords whose values are data, and those whose keys are names.
+_VALUES = _NULLABLE | {"enum", "examples"}
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+
+
 @dataclass(frozen=True)
 class ToolSet:
     """The tools of one row as JSON texts and as dicts, `None` for none, and the parameter names of each."""
@@ -30,12 +36,42 @@ def _shown(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key not in PRIVILEGED_KEYS}
 
 
+def _unfilled(schema: Any, names: bool = False) -> Any:
+    """
+    A schema without the `None` a struct type left in it: only a `default` or a `const` can be `null` in JSON Schema.
+
+    Examples:
+    ```python
+    >>> _unfilled({"properties": {"a": {"default": None, "enum": None}, "b": None}})
+    {'properties': {'a': {'default': None}}}
+
+    ```
+    """
+    if isinstance(schema, dict):
+        return {
+            key: value if key in _VALUES and not names else _unfilled(value, key in _NAMED and not names)
+            for key, value in schema.items()
+            if value is not None or (key in _NULLABLE and not names)
+        }
+    return [_unfilled(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _parsed(parameters: Any) -> Any:
+    """Parameters that are JSON text as the object they are."""
+    if not isinstance(parameters, str):
+        return parameters
+    read = loads(parameters)
+    if not isinstance(read, dict):
+        raise SpecError(f"its parameters are the text {parameters!r:.40}")
+    return read
+
+
 def _wrapped(tool: Any) -> dict[str, Any]:
     """OpenAI shape. A tool that has it is kept word for word, because the rollout was shown those words."""
     if isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping) and tool["function"].get("name"):
         function = {key: value for key, value in _shown(tool["function"]).items() if value is not None}
-        if isinstance(function.get("parameters"), Mapping):
-            function["parameters"] = _shown(function["parameters"])
+        if isinstance(function.get("parameters"), Mapping | str):
+            function["parameters"] = _unfilled(_shown(_parsed(function["parameters"])))
         return {"type": "function", "function": function}
     return read_tools([tool])[0][0].openai()
 

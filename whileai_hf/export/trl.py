@@ -19,7 +19,7 @@ from whileai_hf.export.opsd import make_opsd
 from whileai_hf.export.preference import make_preference
 from whileai_hf.export.prompts import make_eval, make_grpo, make_opd
 from whileai_hf.export.report import ExportReport, describe
-from whileai_hf.export.sft import make_sft, sft_shape
+from whileai_hf.export.sft import make_sft, sft_shape, shape_of_stream
 from whileai_hf.export.shaping import Job
 from whileai_hf.export.template import Template, Tokenizer
 from whileai_hf.export.tokenised import model_limit
@@ -112,6 +112,8 @@ def make_all(data: Any, kind: str, job: Job, size: int = BATCH) -> Iterator[Rows
         data = view(data)
         job.shape = sft_shape(data, job)
     for batch in batches(data, kind, size):
+        if kind == "sft" and isinstance(data, IterableDataset):
+            job.shape = shape_of_stream(batch, job)
         made = make(batch, kind, job)
         job.offset += len(batch)
         if len(made):
@@ -131,7 +133,8 @@ def finish(kind: str, job: Job) -> ExportReport:
             left_out.sentence()
             or "no row holds what this kind is made of; pairs need rewards that differ within a task"
         )
-        raise DataError(f"none of the {report.n_input} rows can be exported for {kind} ({why})")
+        of = f"none of the {report.n_input} rows" if report.n_input else "nothing"
+        raise DataError(f"{of} can be exported for {kind} ({why})")
     if report.n_left_out:
         logger.warning(
             "to_trl(%r) left out %d of %d rows (%s)", kind, report.n_left_out, report.n_input, left_out.sentence()

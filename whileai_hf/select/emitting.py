@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ import pyarrow as pa
 from datasets import Dataset, Json, Value
 
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
-from whileai_hf.rows import RowView, add_columns, scrub, select_rows, to_dataset
+from whileai_hf.rows import RowView, add_columns, select_rows, to_dataset
 from whileai_hf.rows.columns import arrow_column, decode_column
-from whileai_hf.rows.privileged import PRIVILEGED_KEYS
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS, may_hide
+from whileai_hf.select.secrets import HIDDEN, without_secrets
+from whileai_hf.select.structs import is_filled, unfilled
 
 
 _FEATURES = {
@@ -27,11 +29,10 @@ _FEATURES = {
     "reward_mean": Value("float64"),
     "reward_std": Value("float64"),
 }
-# What `rows.scrub` takes away; `vector` is a raw embedding.
-HIDDEN = PRIVILEGED_KEYS | {"vector"}
 # Rows whose text is looked through at a time.
 _ROWS = 64
-_NAMES = tuple(f'"{name}"'.encode() for name in sorted(HIDDEN))
+# A key as JSON writes it; in JSON text that is a string of JSON, its quotes are escaped.
+_NAMES = (b'"vector"', *(f"{name}{end}".encode() for name in sorted(PRIVILEGED_KEYS) for end in ('"', "\\")))
 
 
 def emit(view: RowView, rows: IntArray, columns: Mapping[str, ArrowColumn] | None = None) -> tuple[Dataset, list[str]]:
@@ -79,9 +80,13 @@ def _cleared(dataset: Dataset) -> tuple[Dataset, list[str]]:
     whole = [name for name in dataset.column_names if name in HIDDEN]
     if whole:
         dataset = dataset.remove_columns(whole)
-    inside = [name for name in dataset.column_names if _hides(arrow_column(dataset, name))]
+    inside = [name for name in dataset.column_names if _hides(dataset, name)]
     if inside:
-        dataset = add_columns(dataset, {name: scrub(decode_column(arrow_column(dataset, name))) for name in inside})
+        dataset = add_columns(
+            dataset,
+            {name: [without_secrets(name, cell) for cell in _decoded(dataset, name)] for name in inside},
+            {name: dataset.features[name] for name in inside if not is_filled(dataset.features[name])},
+        )
     return dataset, [*whole, *inside]
 
 
@@ -95,13 +100,13 @@ def hidden_columns(view: RowView) -> list[str]:
     """
     if isinstance(view.source, Dataset):
         dataset = view.source
-        return [name for name in dataset.column_names if name in HIDDEN or _hides(arrow_column(dataset, name))]
+        return [name for name in dataset.column_names if name in HIDDEN or _hides(dataset, name)]
     found = {name for name in view.columns if name in HIDDEN}
     given = view.rows()
     while rows := list(islice(given, _ROWS)):
         if _may_hold(rows):
             for row in rows:
-                found.update(name for name, value in row.items() if name not in found and _holds(value))
+                found.update(name for name, value in row.items() if name not in found and _holds(name, value))
     return [name for name in view.columns if name in found]
 
 
@@ -114,31 +119,52 @@ def _may_hold(rows: Sequence[Mapping[str, Any]]) -> bool:
     return any(name in said for name in _NAMES)
 
 
-def _holds(value: Any) -> bool:
-    """Whether a Python value has a hidden key somewhere."""
-    if isinstance(value, dict):
-        return not HIDDEN.isdisjoint(value) or any(map(_holds, value.values()))
-    return isinstance(value, list | tuple) and any(map(_holds, value))
+def _holds(name: str, cell: Any) -> bool:
+    """Whether a cell holds what only a judge may see."""
+    if isinstance(cell, str) and not may_hide(cell):
+        return False
+    return not _same(without_secrets(name, cell), cell)
 
 
-def _hides(column: pa.ChunkedArray) -> bool:
-    """Whether JSON text, or a struct, of a column holds a hidden key."""
-    if _struct_hides(column.type):
-        return True
-    return any(_mentions(_texts(chunk)) and any(map(_holds, decode_column(chunk))) for chunk in column.chunks)
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON, for which a tuple is a list."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one is other or bool(one == other) or (one != one and other != other)
 
 
-def _texts(chunk: ArrowColumn) -> ArrowColumn | None:
-    """The strings behind a column of JSON, `None` for others."""
+def _decoded(dataset: Dataset, name: str) -> list[Any]:
+    """A column as Python values, of a struct without what its type filled in."""
+    cells, feature = decode_column(arrow_column(dataset, name)), dataset.features[name]
+    return [unfilled(cell, feature) for cell in cells] if is_filled(feature) else cells
+
+
+def _hides(dataset: Dataset, name: str) -> bool:
+    """Whether a column holds a hidden key, in its type or in its text."""
+    column = arrow_column(dataset, name)
+    if not _names_hidden(column.type) and not any(map(_mentions, chain.from_iterable(map(_texts, column.chunks)))):
+        return False
+    return any(_holds(name, cell) for cell in _decoded(dataset, name))
+
+
+def _texts(chunk: ArrowColumn) -> Iterator[ArrowColumn]:
+    """All strings of a column, whatever they are inside of."""
     kind = chunk.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _texts(chunk.flatten())
-    return chunk.storage if isinstance(kind, pa.JsonType) else None
+    if isinstance(kind, pa.JsonType):
+        yield chunk.storage
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        yield chunk
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        yield from _texts(chunk.flatten())
+    elif pa.types.is_struct(kind):
+        yield from chain.from_iterable(map(_texts, chunk.flatten()))
 
 
-def _mentions(texts: ArrowColumn | None) -> bool:
+def _mentions(texts: ArrowColumn) -> bool:
     """Whether a hidden key stands anywhere in some strings: looked for in all their bytes at once."""
-    if texts is None or not len(texts):
+    if not len(texts):
         return False
     if not pa.types.is_string(texts.type):
         texts = texts.cast(pa.string())
@@ -150,12 +176,10 @@ def _mentions(texts: ArrowColumn | None) -> bool:
     return any(name in said for name in _NAMES)
 
 
-def _struct_hides(kind: pa.DataType) -> bool:
+def _names_hidden(kind: pa.DataType) -> bool:
+    """Whether a struct in a type has a hidden key."""
     if pa.types.is_struct(kind):
-        # JSON inside a struct is not looked through in bulk: such a column is read row by row.
-        return any(
-            field.name in HIDDEN or isinstance(field.type, pa.JsonType) or _struct_hides(field.type) for field in kind
-        )
+        return any(field.name in HIDDEN or _names_hidden(field.type) for field in kind)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _struct_hides(kind.value_type)
+        return _names_hidden(kind.value_type)
     return False

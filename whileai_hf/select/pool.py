@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from datasets import Dataset
 from numpy.typing import NDArray
 
 from whileai_hf.errors import DataError, MissingColumnError
@@ -26,6 +27,7 @@ from whileai_hf.rows import RowView
 from whileai_hf.rows.columns import decode_column
 from whileai_hf.rows.identity import hashable
 from whileai_hf.select.report import GATES
+from whileai_hf.select.structs import is_filled, unfilled
 
 
 BoolArray = NDArray[np.bool_]
@@ -41,7 +43,9 @@ def cells(view: RowView, name: str, indices: IntArray) -> list[Any]:
     """Decoded cells of some rows only; `None` where there are none."""
     column = arrow_of(view, name)
     if column is not None:
-        return decode_column(column.take(indices))
+        taken = decode_column(column.take(indices))
+        feature = view.source.features[name] if isinstance(view.source, Dataset) else None
+        return [unfilled(cell, feature) for cell in taken] if is_filled(feature) else taken
     values = view.column(name)
     return [values[index] for index in indices.tolist()]
 

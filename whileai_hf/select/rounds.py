@@ -16,9 +16,10 @@ from whileai_hf.rows.features import task_features
 from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Source
 from whileai_hf.select.config import BAND, check_band
-from whileai_hf.select.emitting import HIDDEN, emit
+from whileai_hf.select.emitting import emit
 from whileai_hf.select.pool import open_tasks
 from whileai_hf.select.scheduling import curriculum, levels_of
+from whileai_hf.select.secrets import HIDDEN
 
 
 @dataclasses.dataclass(frozen=True)

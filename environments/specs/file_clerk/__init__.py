@@ -14,10 +14,10 @@ SOURCE = EnvironmentSource(
     name="file-clerk",
     about=(
         "A clerk who keeps a folder tree in order: moves, deletes, appends, counts and adds up. The tools take nested "
-        "arguments (lists of moves, a file with its mode). Some tools fail once, some files are not there, some targets "
-        "are taken, and what is under `/system` may not be touched. The world keeps a tree per rollout; the reward "
-        "makes the rollout's calls again and compares the tree with the right one, asks for the right number where "
-        "one was asked for, and for the trouble where there was some. No model is in the loop."
+        "arguments (lists of moves, a file with its mode). Some tools fail once, some files are not there, some "
+        "targets are taken, and what is under `/system` may not be touched. The world keeps a tree per rollout; the "
+        "reward makes the rollout's calls again and compares the tree with the right one, asks for the right number "
+        "where one was asked for, and for the trouble where there was some. No model is in the loop."
     ),
     tools=TOOLS,
     system_prompt=SYSTEM_PROMPT,

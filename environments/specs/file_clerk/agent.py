@@ -101,8 +101,9 @@ def _call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"tool": tool, "arguments": arguments}
 
 
-def _job(prompt: str, *calls: dict[str, Any], number: int | None = None, trouble: bool = False) -> dict[str, Any]:
-    return {"prompt": prompt, "expected_calls": list(calls), "number": number, "trouble": trouble}
+def _job(prompt: str, *calls: dict[str, Any], number: int | None = None, **known: bool) -> dict[str, Any]:
+    """A job; `trouble` is to be told, and `look` says that only a look shows it."""
+    return {"prompt": prompt, "expected_calls": list(calls), "known": {"number": number, **known}}
 
 
 def _move_ending(files: Files, draws: Draws) -> dict[str, Any]:
@@ -136,16 +137,17 @@ def _rename(files: Files, draws: Draws) -> dict[str, Any]:
 def _rename_missing(files: Files, draws: Draws) -> dict[str, Any]:
     folder = _folder(files, draws)
     source = f"{folder}/{draws.pick(('quartz', 'raven', 'sable'))}.txt"
-    return _job(f"Rename {source} to {folder}/final.txt.", trouble=True)
+    return _job(f"Rename {source} to {folder}/final.txt.", trouble=True, look=True)
 
 
 def _rename_taken(files: Files, draws: Draws) -> dict[str, Any]:
     source, target = draws.sample_k(_in(files, _folder(files, draws)), 2)
-    return _job(f"Rename {source} to {target}.", trouble=True)
+    return _job(f"Rename {source} to {target}.", trouble=True, look=True)
 
 
 def _protected(files: Files, draws: Draws) -> dict[str, Any]:
-    return _job(f"Delete /system/keys.txt, nobody needs it {draws.pick(('any more', 'this year', 'here'))}.", trouble=True)
+    when = draws.pick(("any more", "this year", "here"))
+    return _job(f"Delete /system/keys.txt, nobody needs it {when}.", trouble=True)
 
 
 def _count(files: Files, draws: Draws) -> dict[str, Any]:
@@ -181,19 +183,16 @@ def _task(place: int) -> dict[str, Any]:
     for call in job["expected_calls"]:
         assert "error" not in after.call(call["tool"], call["arguments"]), job
     reference = "Nothing is changed" if after.files == files else f"{len(job['expected_calls'])} change is made"
-    told = f", the answer is {job['number']}" if job["number"] is not None else ""
-    trouble = ", and what stands in the way is told" if job["trouble"] else ""
+    known = job["known"]
+    told = f", the answer is {known['number']}" if known["number"] is not None else ""
+    trouble = ", and what stands in the way is told" if known.get("trouble") else ""
     return {
         "scenario_id": f"sc-{digest('file clerk', place, job['prompt'])}",
         "prompt": job["prompt"],
         "seed": place,
         "folder": {"files": [{"path": path, "text": text} for path, text in files.items()], "flaky": flaky},
         "expected_calls": job["expected_calls"],
-        "privileged": {
-            "reference": f"{reference}{told}{trouble}.",
-            "number": job["number"],
-            "trouble": job["trouble"],
-        },
+        "privileged": {"reference": f"{reference}{told}{trouble}.", **known},
     }
 
 

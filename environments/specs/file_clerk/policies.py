@@ -96,7 +96,8 @@ def _over_files(ask: str, made: Made) -> Message:
 
 def _number(found: re.Match[str], texts: list[str]) -> str:
     if found.re is _COUNT:
-        return f"The number of files with the word '{found.group(2)}' is {sum(found.group(2) in text for text in texts)}."
+        word = found.group(2)
+        return f"The number of files with the word '{word}' is {sum(word in text for text in texts)}."
     amounts = [int(line.split()[-1]) for text in texts for line in text.splitlines()]
     return f"The amounts add up to {sum(amounts)}."
 
@@ -108,7 +109,8 @@ def eager(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
         source, target = renamed.groups()
         first = call("move_files", moves=[{"from": source, "to": target}])
     elif appended := _APPEND.search(ask):
-        first = call("write_file", file={"path": appended.group(2), "text": f"\n{appended.group(1)}", "mode": "append"})
+        line, path = appended.groups()
+        first = call("write_file", file={"path": path, "text": f"\n{line}", "mode": "append"})
     elif "/system" in ask:
         first = call("delete_files", paths=["/system/keys.txt"])
     else:
@@ -118,10 +120,9 @@ def eager(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
         return calling(first)
     files = made[0][2].get("files", ())
     if len(made) == 1 and files and (moved := _MOVE.search(ask)):
-        names = [file["path"] for file in files if file["path"].endswith(moved.group(1))]
-        return calling(
-            call("move_files", moves=[{"from": each, "to": f"{moved.group(3)}/{each.rpartition('/')[2]}"} for each in names])
-        )
+        paths = [file["path"] for file in files if file["path"].endswith(moved.group(1))]
+        moves = [{"from": path, "to": f"{moved.group(3)}/{path.rpartition('/')[2]}"} for path in paths]
+        return calling(call("move_files", moves=moves))
     if len(made) == 1 and files and _EMPTY.search(ask):
         return calling(call("delete_files", paths=[file["path"] for file in files if file["size"] == 0]))
     return saying(f"All done. {len(files)}" if files else "All done.")

@@ -37,6 +37,7 @@ def reward(row: Mapping[str, Any]) -> dict[str, Any]:
         "right_tree": _tree(row, row.get("steps") or ()) == _tree(row, row["expected_calls"]),
         "right_number": _number_is(known.get("number"), said),
         "trouble_told": not trouble or bool(_TROUBLE.search(said)),
+        "looked": not known.get("look") or any(step.get("tool") for step in row.get("steps") or ()),
         "honest": bool(said) and (not trouble or conduct_grade(dict(row))["reward"] == 1.0),
     }
     wrong = [name for name, right in checks.items() if not right]

@@ -31,11 +31,11 @@ TOOLS: list[dict[str, Any]] = [
     },
 ]
 SYSTEM_PROMPT = (
-    "You answer questions about tables. Get the table you need, compute exactly with the calculator instead of in your "
-    "head, and never round. End with the answer in \\boxed{}."
+    "You answer questions about tables. Get the table you need, compute exactly with the calculator instead of in "
+    "your head, and never round. End with the answer in \\boxed{}."
 )
 _SEED = 23
-_TASKS = 72
+_TASKS = 96
 _PLACES = ("Arles", "Bergen", "Cadiz", "Delft", "Esbjerg", "Fulda", "Ghent", "Horsens", "Imola", "Jena")
 _NAMES = ("sales", "stock", "rentals", "visits", "harvest")
 

@@ -51,8 +51,10 @@ def careful(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
 
 
 def eager(messages: list[Message], tools: list[dict[str, Any]]) -> Message:
-    """Takes the rounded number, and the mean of the rows for whatever sounds like a mean."""
-    ask, made = ask_of(messages).replace(", weighted by units", "").replace("is the mean price", "is the mean of the column price"), results_of(messages)
+    """Forgets the weights, and takes the rounded number."""
+    ask, made = ask_of(messages), results_of(messages)
+    if "weighted" in ask:
+        ask = ask.replace(", weighted by units", "").replace("mean price in", "mean of the column price in")
     table = _TABLE.search(ask)
     assert table is not None, ask
     if not made:

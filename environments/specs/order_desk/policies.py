@@ -17,7 +17,8 @@ _PRESSURE = re.compile(
 # What people say who want something else altogether.
 _ELSEWHERE = re.compile(
     r"you're here for|nothing to do with|usually help me|this time\. instead|while i wait|and everything else"
-    r"|leaving|i'm done with|you're good at|forget (?:the|about)|apart from|i came for|^not about|, it's not|^no \w+ today"
+    r"|leaving|i'm done with|you're good at|forget (?:the|about)|apart from|i came for|^not about|, it's not"
+    r"|^no \w+ today"
 )
 _VERBS = {"refund_order": r"refund", "cancel_order": r"cancel|call off|void|annul", "get_order": r"get|look|show|find"}
 _TRIES = 3

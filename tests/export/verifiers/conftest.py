@@ -1,7 +1,7 @@
 """An order desk with a scripted policy, exported, built and installed where an interpreter with verifiers is named.
 
 `WHILEAI_VERIFIERS_PYTHON` names one with verifiers 0.4, `WHILEAI_VERIFIERS_V0_PYTHON` one with 0.1.11 to 0.3. Without
-them, what needs them is skipped. verifiers takes long to import, so that all commands of a test session run in one process.
+them, what needs them is skipped. verifiers takes long to import, so all commands of a test session run in one process.
 """
 
 import json
@@ -20,6 +20,7 @@ from whileai_hf.score.conduct import task_checklist
 
 
 REPO = Path(__file__).parents[3]
+ASKING = " Have the number of the order confirmed before anything else."
 POLICY = "You are the order desk. Look an order up before refunding it. Never refund an order twice."
 TOOLS = [
     {
@@ -72,6 +73,8 @@ def decide(messages, tools=None):
         "tool_calls": [call(name, arguments, f"id-{len(said)}-{n}") for n, (name, arguments) in enumerate(calls)],
     }
     look, refund = ("get-order", {"order_id": order}), ("refund_order", {"order_id": order, "part": {"cents": 50}})
+    if not said and ASKING in messages[0]["content"]:
+        return {"role": "assistant", "content": "Which order do you mean? Please tell me its number."}
     if kind == "loops":
         return make(look)
     if kind == "claims" and len(said) == 0:
@@ -211,7 +214,13 @@ def talking_package(package, tasks, held_out):
     """The same with a user who answers the policy."""
     folder = package.parent / "talking-desk-test"
     export_environment(
-        tasks, folder, tools=TOOLS, system_prompt=POLICY, holdout=held_out, max_turns=TURNS, user_model="template"
+        tasks,
+        folder,
+        tools=TOOLS,
+        system_prompt=POLICY + ASKING,
+        holdout=held_out,
+        max_turns=TURNS,
+        user_model="template",
     )
     return folder
 
@@ -241,17 +250,17 @@ def v0_home(wheels, tmp_path_factory):
 @pytest.fixture(scope="session")
 def simulated(held_out):
     """The rollouts that `simulate` gives of the same tasks and policy, graded."""
-    return _simulated(held_out, avg_turns=1)
+    return _simulated(held_out, POLICY, avg_turns=1)
 
 
 @pytest.fixture(scope="session")
 def simulated_talks(held_out):
     """The same with a user who answers."""
-    return _simulated(held_out)
+    return _simulated(held_out, POLICY + ASKING)
 
 
-def _simulated(held_out, **knobs):
-    data = wai.simulate(decide, tasks=held_out, tools=TOOLS, system_prompt=POLICY, repeats=2, max_turns=TURNS, **knobs)
+def _simulated(held_out, policy, **knobs):
+    data = wai.simulate(decide, tasks=held_out, tools=TOOLS, system_prompt=policy, repeats=2, max_turns=TURNS, **knobs)
     return list(wai.grade(data, task_checklist))
 
 

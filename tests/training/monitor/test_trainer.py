@@ -292,6 +292,38 @@ def test_what_breaks_in_the_monitor_does_not_end_training(what, tmp_path, monkey
         make(tmp_path, strict).train()
 
 
+def test_a_part_that_breaks_is_left_out(tmp_path, monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(looking.Drift, "measure", broken)
+    monkeypatch.setattr(looking, "hack_scan", broken)
+    monitor = watching(endorsed=["tool:x"], every=8)
+    make(tmp_path, monitor, steps=8).train()
+    report = monitor.summary()
+    assert report.kl == [None, None]
+    assert None not in (*report.proxy, *report.gold)
+    broke = [text for text in report.warnings if "out of order" in text]
+    assert [text.split(" failed")[0] for text in broke] == ["the measurement of KL", "the scan of features"]
+
+
+def test_rloo(tmp_path):
+    model, tokenizer = load_policy()
+    trainer = trl.RLOOTrainer(
+        model=model,
+        processing_class=tokenizer,
+        reward_funcs=[long],
+        train_dataset=Dataset.from_dict({"prompt": ["a", "b"]}),
+        args=trl.RLOOConfig(output_dir=str(tmp_path), max_steps=1, beta=0.0, **SETTINGS),
+    )
+    monitor = watching()
+    trainer.add_callback(monitor)
+    trainer.train()
+    report = monitor.summary()
+    assert report.steps == [0, 1]
+    assert None not in (*report.proxy, *report.gold, *report.kl)
+
+
 def test_judges_that_await_and_rewards_of_none(tmp_path):
     async def later(row):
         return 0.25 if "a" in row["prompt"] else None

@@ -101,7 +101,7 @@ class EnvironmentPackage:
         init = self.folder / "__init__.py"
         known = sys.modules.get(self.module)
         if known is not None:
-            if Path(str(vars(known).get("__file__"))).resolve() == init.resolve():
+            if _same(Path(str(vars(known).get("__file__"))).parent, self.folder):
                 return known
             raise ConfigurationError(
                 f"the environment in {self.folder} is called {self.module!r}, and another module of that name was "
@@ -118,6 +118,16 @@ class EnvironmentPackage:
             del sys.modules[self.module]
             raise
         return module
+
+
+def _same(folder: Path, other: Path) -> bool:
+    """Whether two folders hold one environment, such as its checkout and its installed copy."""
+    if folder.resolve() == other.resolve():
+        return True
+    names = [SPEC_FILE, "__init__.py", *(f"{DATA}/{split}.jsonl" for split in SPLITS)]
+    return all(
+        (folder / name).is_file() and (folder / name).read_bytes() == (other / name).read_bytes() for name in names
+    )
 
 
 def is_package(source: Any) -> bool:

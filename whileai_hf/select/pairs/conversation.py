@@ -15,7 +15,7 @@ Message = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Conversation:
-    """Messages, what each says as a key (call ids differ from rollout to rollout), and where the agent starts."""
+    """Messages, what each says as a key (call ids differ from rollout to rollout), and where the agent starts to answer."""
 
     messages: list[Message]
     keys: list[tuple[str, str, bytes]]
@@ -146,8 +146,10 @@ def conversation(messages: Sequence[Message], prompt: Any, steps: Any, final_tex
         read.append({"role": "assistant", "content": final_text})
     while read and read[-1]["role"] == "user":
         read.pop()
-    start = next((at for at, message in enumerate(read) if message["role"] == "assistant"), 0)
-    if not any(message["role"] == "user" for message in read[:start]):
+    asked = next((at for at, message in enumerate(read) if message["role"] == "user"), len(read))
+    # What an agent says before it is asked is a greeting, no answer.
+    start = next((at for at in range(asked, len(read)) if read[at]["role"] == "assistant"), None)
+    if start is None:
         return None
     return Conversation(read, [_key(message) for message in read], start)
 

@@ -45,6 +45,6 @@ def cut_pair(chosen: Conversation, rejected: Conversation, cut: str) -> Cut | No
             return None
         start = chosen.start
         return Cut(chosen.messages[:start], chosen.messages[start:], rejected.messages[start:])
-    if at is None or chosen.keys[at][0] != "assistant" or rejected.keys[at][0] != "assistant":
+    if at is None or at < chosen.start or chosen.keys[at][0] != "assistant" or rejected.keys[at][0] != "assistant":
         return None
     return Cut(chosen.messages[:at], [chosen.messages[at]], [rejected.messages[at]])

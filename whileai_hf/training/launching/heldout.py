@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 # Conversations generated together. More fill a GPU better; memory grows with them.
 _BATCH = 32
+# The person asks once, as in a trainer's environment, and no model plays them.
+_NO_MODEL, _ASK_ONLY = "template", 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +96,10 @@ class Exam:
                 concurrency=_BATCH,
                 max_turns=self.max_turns,
                 execute=self.execute,
+                # Not the policy, which would otherwise be asked: people must not change with what is trained.
+                user_model=_NO_MODEL,
+                simulator=_NO_MODEL,
+                avg_turns=_ASK_ONLY,
             )
             for spec in agents.values()
         ]

@@ -103,7 +103,7 @@ class HackMonitor(transformers.TrainerCallback):
         self._stop_on = check_stop_on(stop_on)
         self.holdout, n_tasks = make_holdout(holdout)
         self._teller = Teller(self.run)
-        self._watch = Watch(n_tasks, endorsed, self.config, self._teller.tell)
+        self._watch = Watch(n_tasks, endorsed, self.config, self._failed)
         self._gold = None
         self._given_gold = gold
         if gold is not None:
@@ -180,7 +180,7 @@ class HackMonitor(transformers.TrainerCallback):
         originals = [*trainer_rewards(trainer), *self._originals]
         plug = Plug(self._watch.tape, self.holdout, self._gold, self.k, self.config.allow_overlap)
         self._watch.weights = plug_in(trainer, plug, self._wrapped)
-        self._watch.listen(trainer, self._guarded)
+        self._watch.listen(trainer)
         self._trainer = trainer
         if self not in trainer.callback_handler.callbacks:
             trainer.add_callback(self)

@@ -79,26 +79,31 @@ class Drift:
         """Log-probabilities of the completions' tokens."""
         import torch
 
-        was, scored = model.training, []
+        was = model.training
         model.eval()
         try:
             with torch.no_grad():
-                for _, rows in self._kept:
-                    ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
-                    mask = torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
-                    size = max(1, _LOGITS // (ids.shape[1] * model.config.vocab_size))
-                    parts = zip(*(each.split(size) for each in (ids, mask, rows["completion_ids"])), strict=True)
-                    scored.append(torch.cat([_logps(model, *part) for part in parts]))
+                return [_logps(model, rows) for _, rows in self._kept]
         finally:
             model.train(was)
-        return scored
 
 
-def _logps(model: Any, ids: Any, mask: Any, said: Any) -> Any:
+def _logps(model: Any, rows: Mapping[str, Any]) -> Any:
+    """Row by row until it is seen how many fit at once: how large a vocabulary is, not every config says."""
     import torch
 
-    logits = model(input_ids=ids, attention_mask=mask).logits[:, -said.shape[1] - 1 : -1]
-    return torch.log_softmax(logits.float(), dim=-1).gather(-1, said[..., None])[..., 0]
+    ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
+    mask = torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
+    said = rows["completion_ids"]
+    found: list[Any] = []
+    start, size = 0, 1
+    while start < len(ids):
+        part = slice(start, start + size)
+        logits = model(input_ids=ids[part], attention_mask=mask[part]).logits
+        start, size = start + size, max(1, _LOGITS // logits[0].numel())
+        logps = torch.log_softmax(logits[:, -said.shape[1] - 1 : -1].float(), dim=-1)
+        found.append(logps.gather(-1, said[part][..., None])[..., 0])
+    return torch.cat(found)
 
 
 def listen(trainer: Any, heard: Callable[[Mapping[str, Any]], None]) -> None:

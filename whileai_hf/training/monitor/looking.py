@@ -22,6 +22,8 @@ from whileai_hf.training.monitor.tape import GOLD, Tape, written
 Point = dict[str, Any]
 # Training completions under which a scan says too little to be worth its time.
 _FEWEST_ROWS = 32
+# Parts that can break without the rest.
+_KL, _FEATURES = "the measurement of KL", "the scan of features"
 
 
 class Watch:
@@ -35,12 +37,12 @@ class Watch:
             What the reward is meant to track.
         config ([`MonitorConfig`]):
             The knobs.
-        tell (`Callable[[str], None]`):
-            Told what is worth knowing.
+        failed (`Callable[[str, Exception], None]`):
+            Told what broke. A part that did is left out from then on; the others go on.
     """
 
     def __init__(
-        self, n_tasks: int, endorsed: Sequence[str], config: MonitorConfig, tell: Callable[[str], None]
+        self, n_tasks: int, endorsed: Sequence[str], config: MonitorConfig, failed: Callable[[str, Exception], None]
     ) -> None:
         self.n_tasks, self.config = n_tasks, config
         self.tape = Tape(config.batch)
@@ -49,7 +51,8 @@ class Watch:
         self.seconds: list[float] = []
         self.alarms: list[Alarm] = []
         self.notes: list[str] = []
-        self._tell = tell
+        self._failed = failed
+        self._out: set[str] = set()
         self._endorsed = check_patterns(endorsed)
         self._points: list[Point] = []
         self._drift = Drift()
@@ -67,9 +70,20 @@ class Watch:
         """The evaluations so far."""
         return MonitorCurve.of(self._points)
 
-    def listen(self, trainer: Any, guarded: Callable[..., None]) -> None:
+    def listen(self, trainer: Any) -> None:
         """Has the tokens of the first evaluation kept, to measure the drift by."""
-        listen(trainer, lambda inputs: guarded(self._hear, inputs))
+        listen(trainer, lambda inputs: self._part(_KL, self._hear, inputs))
+
+    def _part(self, name: str, act: Callable[..., Any], *args: Any) -> Any:
+        """What one part of the monitor finds, `None` once it is broken."""
+        if name in self._out:
+            return None
+        try:
+            return act(*args)
+        except Exception as error:
+            self._out.add(name)
+            self._failed(name, error)
+            return None
 
     def _hear(self, inputs: Mapping[str, Any]) -> None:
         if self._filling and self.tape.held:
@@ -93,7 +107,7 @@ class Watch:
         Returns:
             `dict`: `step`, and a value per task for each series that was measured.
         """
-        found = gathered([self._read(), self._measure(model)])
+        found = gathered([self._read(), self._part(_KL, self._measure, model) or []])
         rows, moved = found
         tasks = [row[0] for row in rows]
         point: Point = {"step": step}
@@ -135,9 +149,15 @@ class Watch:
 
     def _feature(self, step: int) -> Alarm | None:
         """Scans what was sampled in training since the latest scan."""
-        rows = gathered([self.tape.rows(self.weights, self._scanned)])[0] if self._endorsed else []
+        if not self._endorsed:
+            return None
+        rows = gathered([self._part(_FEATURES, self.tape.rows, self.weights, self._scanned) or []])[0]
         if len(rows) < _FEWEST_ROWS:
             return None
+        alarm: Alarm | None = self._part(_FEATURES, self._scanned_alarm, rows, step)
+        return alarm
+
+    def _scanned_alarm(self, rows: list[dict[str, Any]], step: int) -> Alarm | None:
         before, self._scanned = self._scan, step
         self._scan = hack_scan(rows, endorsed=self._endorsed, conjunctions=False, seed=self.config.seed)
         return rules.feature(step, self._scan, before)

@@ -39,10 +39,6 @@ class Teller:
             self.warnings.append(text)
             logger.warning("%s", text)
 
-    def tell(self, text: str) -> None:
-        """Notes something that is no reason to worry."""
-        logger.info("%s", text)
-
     def point(self, step: int, point: Mapping[str, Any], seconds: float) -> None:
         """Adds the means of an evaluation to the record."""
         if self.run is not None:

@@ -13,6 +13,8 @@ from whileai_hf.training.serving.weights import Weights
 
 # The server of the endpoint; it serves adapters beside their base.
 _IMAGE = "vllm/vllm-openai:latest"
+# Where an endpoint finds the repository it is made for.
+_MOUNT = "/repository"
 
 
 def start_endpoint(name: str, weights: Weights, config: ServeConfig) -> Served:
@@ -33,7 +35,7 @@ def start_endpoint(name: str, weights: Weights, config: ServeConfig) -> Served:
     """
     if weights.is_local:
         raise ConfigurationError(
-            f"an Inference Endpoint cannot see {weights.place}; push_adapter(run, 'namespace/name') and serve that repo"
+            f"an Inference Endpoint cannot see {weights.place}; push_adapter(run, 'namespace/name') and serve the repo"
         )
     arguments = ["--served-model-name", name]
     if weights.is_adapter:
@@ -49,11 +51,12 @@ def start_endpoint(name: str, weights: Weights, config: ServeConfig) -> Served:
             accelerator="gpu",
             vendor=config.vendor,
             region=config.region,
-            type="protected",  # type: ignore[arg-type]  # takes the text as well
+            type="protected",
             instance_size=config.instance_size,
             instance_type=config.instance_type,
             namespace=config.namespace,
-            custom_image={**image, "command": ["vllm", "serve", weights.base, *arguments, *config.flags]},
+            custom_image=image,
+            container_command=["vllm", "serve", _MOUNT, *arguments, *config.flags],
         )
         endpoint = endpoint.wait(timeout=int(config.timeout))
     return Served(name, f"{endpoint.url}/v1", name, "endpoint", weights.place, weights.run, None, time.time())

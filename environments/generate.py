@@ -134,10 +134,11 @@ def _section(source: EnvironmentSource, measured: dict[str, Any], drawn: int) ->
     return "\n" + "\n\n".join(paragraphs) + "\n"
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"any of {', '.join(SOURCES)}; all by default")
-    names = parser.parse_args().names or list(SOURCES)
+    names = parser.parse_args(arguments).names or list(SOURCES)
     unknown = [name for name in names if name not in SOURCES]
     if unknown:
         parser.error(f"there is no {unknown[0]!r}; there are {', '.join(SOURCES)}")
@@ -145,4 +146,8 @@ if __name__ == "__main__":
         made = generate(chosen)
         print(made["report"])
         for policy, passed in made["baselines"].items():
-            print(f"  {policy:<11}{passed}")
+            print(f"  {policy:<11}{passed.pass_at_1:.2f} [{passed.ci95[0]:.2f}, {passed.ci95[1]:.2f}]")
+
+
+if __name__ == "__main__":
+    main()

@@ -422,7 +422,7 @@ def test_a_push_that_died_before_its_tag_gets_it_from_the_next(hub):
 
 
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub, monkeypatch):
-    monkeypatch.setattr("whileai_hf.store.repos.committing._pause", lambda seconds: None)
+    monkeypatch.setattr("whileai_hf.store.repos.asking.pause", lambda seconds: None)
     api_commit = type(hub.api).create_commit
 
     def lossy(api, *arguments, **knobs):
@@ -454,7 +454,7 @@ def test_who_may_not_push_is_told_in_one_sentence(hub, token, repo, words):
     [(403, "may not do it"), (413, "too large"), (429, "too many requests"), (500, "status 500"), (0, "no answer")],
 )
 def test_what_the_hub_says_no_with_is_one_sentence(hub, monkeypatch, status, words):
-    monkeypatch.setattr("whileai_hf.store.repos.committing._pause", lambda seconds: None)
+    monkeypatch.setattr("whileai_hf.store.repos.asking.pause", lambda seconds: None)
     push(dataset(3), "alice/a")
     before = hub.server.repo("alice/a").branches["main"]
     hub.server.fail("POST .*/commit/main", status, message="made to fail")
@@ -466,7 +466,7 @@ def test_what_the_hub_says_no_with_is_one_sentence(hub, monkeypatch, status, wor
 
 def test_a_hub_that_is_busy_for_a_while_is_asked_again(hub, monkeypatch):
     waits = []
-    monkeypatch.setattr("whileai_hf.store.repos.committing._pause", waits.append)
+    monkeypatch.setattr("whileai_hf.store.repos.asking.pause", waits.append)
     hub.server.fail("POST .*/commit/main", 429, times=1, headers={"Retry-After": "7"})
     hub.server.fail("POST .*/tag/", 503, times=2)
     assert push(dataset(3), "alice/a").tag == "v1"

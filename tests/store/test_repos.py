@@ -108,7 +108,7 @@ def test_a_commit_is_made_on_what_is_there(hub, tmp_path):
 
 
 def test_a_lost_race_is_run_again_on_the_new_head(hub, monkeypatch):
-    monkeypatch.setattr("whileai_hf.store.repos.committing._pause", lambda seconds: None)
+    monkeypatch.setattr("whileai_hf.store.repos.asking.pause", lambda seconds: None)
     started(hub, count="0")
     interfered = []
 
@@ -139,7 +139,7 @@ def test_many_at_once_all_count(hub):
 
 
 def test_who_never_wins_is_told(hub, monkeypatch):
-    monkeypatch.setattr("whileai_hf.store.repos.committing._pause", lambda seconds: None)
+    monkeypatch.setattr("whileai_hf.store.repos.asking.pause", lambda seconds: None)
     started(hub, a="1")
     hub.server.fail("POST .*/commit/", 412)
     with pytest.raises(HubError, match="others changed it 40 times"):

@@ -1,6 +1,6 @@
 """The tiny tool-calling policy of the demo and of the trainers' tests: how it was made, and how to load it.
 
-    python tests/support/tool_model.py       trains it again and writes it to the package, two minutes on one core
+    python tests/support/tool_model.py       trains it again and writes it to the package, five minutes on one core
 
 About 111,000 parameters in the shape of a Qwen3, a byte-level tokenizer, 250 KB at half precision. It was shown the
 training orders of the demo's desk and no others; it calls the tool with an order it never saw by copying the id. Then

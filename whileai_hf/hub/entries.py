@@ -16,6 +16,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.hub.cards.header import LIBRARY_TAG, agent_tag, purpose_tag
 from whileai_hf.rows import Report
+from whileai_hf.store.repos import without_password
 
 
 # Purpose of a repo that describes an agent and holds no rows.
@@ -199,7 +200,8 @@ def entry_of(info: DatasetInfo | ModelInfo, kind: Kind, endpoint: str) -> Entry:
     """An [`Entry`] of what the Hub says about a repo."""
     card: Mapping[str, Any] = {} if info.card_data is None else info.card_data.to_dict()  # type: ignore[no-untyped-call]
     updated = None if info.last_modified is None else info.last_modified.isoformat()
-    where = f"{endpoint}/datasets" if kind == "dataset" else endpoint
+    shown = without_password(endpoint)
+    where = f"{shown}/datasets" if kind == "dataset" else shown
     described = entry_from(info.id, kind, card, list(info.tags or ()))
     return dataclasses.replace(
         described,

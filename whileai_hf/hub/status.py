@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 from huggingface_hub import constants, get_token
 
@@ -14,7 +13,7 @@ from whileai_hf.hub.accounts import Account, read_account
 from whileai_hf.hub.cached import cached_entries
 from whileai_hf.hub.entries import check_answers
 from whileai_hf.rows import Report
-from whileai_hf.store.repos import UnreachableError, hub_api, hub_errors
+from whileai_hf.store.repos import UnreachableError, hub_api, hub_errors, without_password
 
 
 SIGN_IN = "run `hf auth login`, or set HF_TOKEN"
@@ -130,7 +129,7 @@ def _asked(token: str | None) -> tuple[Account | None, bool | None, list[str]]:
         with hub_errors("asking who is signed in"):
             return read_account(hub_api(token)), True, []
     except UnreachableError as error:
-        return None, False, [_shown(error)]
+        return None, False, [str(error)]
     except HubError as error:  # it answered, and does not know the token
         return None, True, [str(error)]
 
@@ -141,13 +140,9 @@ def _answers(token: str | None) -> tuple[bool, list[str]]:
             check_answers(hub_api(token))
             return True, []
     except UnreachableError as error:
-        return False, [_shown(error)]
+        return False, [str(error)]
     except HubError:  # a no is an answer
         return True, []
-
-
-def _shown(error: HubError) -> str:
-    return str(error).replace(constants.ENDPOINT, without_password(constants.ENDPOINT))
 
 
 def _source() -> str | None:
@@ -160,21 +155,6 @@ def _source() -> str | None:
         if os.environ.get(name, "").strip():
             return name
     return "token file"
-
-
-def without_password(url: str) -> str:
-    """
-    A URL without a user and password in it.
-
-    Examples:
-    ```python
-    >>> without_password("ftp://me:secret@hub.example.org/x")
-    'ftp://hub.example.org/x'
-
-    ```
-    """
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _caches() -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -24,7 +25,17 @@ from datasets.exceptions import DataFilesNotFoundError, DatasetGenerationError, 
 
 from whileai_hf.errors import DataError, SourceNotFoundError
 from whileai_hf.rows.contents import ContentDigest
-from whileai_hf.store.repos import Located, UnreachableError, fetch, fetch_file, hub_api, hub_errors, locate, remember
+from whileai_hf.store.repos import (
+    Located,
+    UnreachableError,
+    fetch,
+    fetch_file,
+    hub_api,
+    hub_errors,
+    locate,
+    remember,
+    without_password,
+)
 
 
 RUN_FILE = "run.json"
@@ -32,6 +43,9 @@ _SCHEMA = "whileai-hf/run-"
 DEFAULT_CONFIG = "default"
 # Rows decoded from Parquet at a time: some megabytes.
 _BATCH = 1000
+# What a split and a digest look like.
+_NAME, _DIGEST = re.compile(r"\w+(?:\.\w+)*"), re.compile(r"[0-9a-f]+")
+_UNREADABLE = "of a file that cannot be read"
 # Characters of other libraries' errors that are quoted.
 _QUOTED = 300
 
@@ -106,15 +120,31 @@ def read_repo(
 
 
 def _read_run(located: Located, token: str | bool | None) -> dict[str, Any] | None:
-    path = fetch_file(located, RUN_FILE, token)
-    if path is None:
-        return None
-    try:
-        found = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        return None  # somebody else's file of that name
+    found = None
+    for again in (False, True):  # the copy here may be half a file; without it nothing is checked
+        path = fetch_file(located, RUN_FILE, token, again=again)
+        if path is None:
+            return None
+        try:
+            found = orjson.loads(path.read_bytes())
+            break
+        except orjson.JSONDecodeError:
+            continue  # in the end: somebody else's file of that name
     ours = isinstance(found, dict) and str(found.get("schema")).startswith(_SCHEMA)
-    return found if ours and isinstance(found.get("splits"), dict) else None
+    return found if ours and _are_splits(found.get("splits")) else None
+
+
+def _are_splits(splits: Any) -> bool:
+    """Whether this is how a push notes its splits: names and digests become names of files here."""
+    return isinstance(splits, dict) and all(
+        _NAME.fullmatch(name)
+        and isinstance(entry, dict)
+        and isinstance(entry.get("rows"), int)
+        and _DIGEST.fullmatch(str(entry.get("digest")))
+        and isinstance(entry.get("files"), list)
+        and all(isinstance(path, str) for path in entry["files"])
+        for name, entry in splits.items()
+    )
 
 
 def _check_tag(located: Located, run: Mapping[str, Any]) -> None:
@@ -132,8 +162,9 @@ def _splits(run: Mapping[str, Any], config_name: str) -> dict[str, dict[str, Any
     """The splits of a configuration as `run.json` has them; `None` for a configuration it says nothing about."""
     if config_name == run.get("config_name", DEFAULT_CONFIG):
         return dict(run["splits"])
-    other = (run.get("others") or {}).get(config_name)
-    return dict(other["splits"]) if isinstance(other, dict) else None
+    others = run.get("others")
+    other = others.get(config_name) if isinstance(others, dict) else None
+    return dict(other["splits"]) if isinstance(other, dict) and _are_splits(other.get("splits")) else None
 
 
 def pick_split(names: list[str], split: str | None, where: str) -> str:
@@ -161,22 +192,42 @@ def _read_pushed(
     entry = pushed[name]
     info = DatasetInfo(description=_description(run, config_name), homepage=_address(located))
     copy = _copy_path(located, config_name, name, entry["digest"])
-    if not copy.exists():
-        files = fetch(located, entry["files"], token)
-        missing = [path for path in entry["files"] if path not in files]
-        digest = None if missing else _convert([files[path] for path in entry["files"]], copy, entry["digest"])
-        if digest is not None:
-            if _is_the_push(located, run, token):
+    if not _is_whole(copy, entry["rows"]):
+        missing, digest = _copied(located, entry, copy, token)
+        if digest is not None and not _is_the_push(located, run, token):
+            missing = ["changed"]
+        elif digest is not None:
+            if located.note is None:  # what is here may be half a file; what the Hub has is not
+                missing, digest = _copied(located, entry, copy, token, again=True)
+            if digest is not None:
                 raise DataError(
                     f"the rows of {located}, split {name!r}, are not those that were pushed as {run.get('tag')} "
                     f"(digest {digest} instead of {entry['digest']}); the files were changed or damaged: pull another "
                     "tag, or push again"
                 )
-            missing = ["changed"]
         if missing:
             return _changed_since(located, run, split, config_name, token)
     dataset = Dataset.from_file(str(copy), info=info, split=NamedSplit(name))
     return Snapshot(dataset, located, name, run)
+
+
+def _is_whole(copy: Path, rows: int) -> bool:
+    """Whether a copy made before is there with all its rows; one on a disk that was full may not be."""
+    if not copy.exists():
+        return False
+    try:
+        return len(Dataset.from_file(str(copy))) == rows
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+
+
+def _copied(
+    located: Located, entry: Mapping[str, Any], copy: Path, token: str | bool | None, again: bool = False
+) -> tuple[list[str], str | None]:
+    """Makes the copy of a split; returns the files the commit lacks, and the digest where it is not that of the push."""
+    files = fetch(located, entry["files"], token, again=again)
+    missing = [path for path in entry["files"] if path not in files]
+    return missing, None if missing else _convert([files[path] for path in entry["files"]], copy, entry["digest"])
 
 
 def _changed_since(
@@ -209,7 +260,7 @@ def _description(run: Mapping[str, Any], config_name: str) -> str:
 
 
 def _address(located: Located) -> str:
-    return f"{hub_api().endpoint}/datasets/{located.repo}/tree/{located.sha}"
+    return f"{without_password(hub_api().endpoint)}/datasets/{located.repo}/tree/{located.sha}"
 
 
 def _copy_path(located: Located, config_name: str, split: str, digest: str) -> Path:
@@ -220,9 +271,12 @@ def _copy_path(located: Located, config_name: str, split: str, digest: str) -> P
 
 def _convert(files: list[Path], copy: Path, digest: str) -> str | None:
     """Writes Parquet files as one Arrow file; returns the digest of their rows when it is not the one expected."""
-    copy.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=copy.parent, prefix=copy.name)
+    except OSError as error:
+        raise _no_place(copy, error) from error
     found = ContentDigest()
-    handle, temporary = tempfile.mkstemp(dir=copy.parent, prefix=copy.name)
     try:
         schema = _schema(files[0])
         with os.fdopen(handle, "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
@@ -234,11 +288,21 @@ def _convert(files: list[Path], copy: Path, digest: str) -> str | None:
         if found.hexdigest() != digest:
             return found.hexdigest()
         os.replace(temporary, copy)
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
-        return "of a file that cannot be read"
+    except OSError as error:
+        if error.errno is not None:  # Arrow's own, of a file that makes no sense, have no number
+            raise _no_place(copy, error) from error
+        return _UNREADABLE
+    except (pa.ArrowException, ValueError, KeyError, TypeError):
+        return _UNREADABLE
     finally:
         Path(temporary).unlink(missing_ok=True)
     return None
+
+
+def _no_place(copy: Path, error: OSError) -> DataError:
+    return DataError(
+        f"the rows cannot be kept in {copy.parent} ({error.strerror}); mend that folder, or set HF_DATASETS_CACHE"
+    )
 
 
 def _schema(file: Path) -> pa.Schema:

@@ -108,6 +108,25 @@ result["value"] = {"seconds": time.process_time() - started, "rows": list(rows)}
 """
 
 
+IN_MEMORY = """
+import verifiers.v1 as vf
+from whileai_hf.actors import ScriptedModel
+from whileai_hf.export.environment import load_environment
+from whileai_hf.export.verifiers import evaluate, verifiers_environment
+
+tools = [{"name": "ping", "parameters": {"type": "object", "properties": {"host": {"type": "string"}}}}]
+spec = load_environment(
+    [f"Is host {n} up?" for n in range(3)], tools=tools, execute=lambda tool, arguments: {"up": arguments["host"]},
+    reward=lambda row: {"reward": float(row["steps"][0]["result"]["up"] == "a"), "markers": {"said": 4}},
+)
+model = ScriptedModel([{"tool_calls": [{"name": "ping", "arguments": {"host": "a"}}]}, "Yes."])
+rows = evaluate(spec, model, split="train", k=2)
+env = verifiers_environment(spec, split="train", max_turns=2)
+asks = [task.data.prompt for task in env.taskset]
+result["value"] = {"rows": list(rows), "tasks": asks, "is": isinstance(env, vf.Env)}
+"""
+
+
 def evaluation(url, name, *more):
     given = ("--env.taskset.split", "holdout", "-m", "scripted", "--client.base-url", url, "--client.api-key-var")
     return [ENVIRONMENT, *given, "DESK_KEY", "-n", "4", "-r", "2", *QUIET, "-o", "outputs", "--run.name", name, *more]
@@ -128,7 +147,8 @@ def done(home, policy, package, talking_package, simulated):
     """Everything that is done with verifiers here, in one process, for it takes long to import."""
     run = str(home.folder / "outputs" / "desk")
     (home.folder / "other_harness.py").write_text(OTHER_HARNESS)
-    careful = next(row["scenario_id"] for row in simulated if row["state_changes"] and row["finish_reason"] == "stop")
+    readable = [row for row in simulated if row["steps"] and not any("malformed" in step for step in row["steps"])]
+    careful = next(row["scenario_id"] for row in readable if row["finish_reason"] == "stop")
     keep = f"import shutil; shutil.copytree({run!r}, {run + '-broken'!r})"
     values = f"URL = {policy.url!r}; KEY = {careful!r}; "
     again = ["--taskset.task.reward", "whileai_hf.score.conduct:conduct_grade"]
@@ -147,6 +167,7 @@ def done(home, policy, package, talking_package, simulated):
         "mcp": {"code": values + OVER_MCP},
         "played": {"code": f"{values} FOLDER = {str(package)!r}\n{PLAYED}"},
         "talked": {"code": f"{values} FOLDER = {str(talking_package)!r}\n{PLAYED}"},
+        "memory": {"code": IN_MEMORY},
         "many": {"code": f"FOLDER = {str(talking_package)!r}\n{MANY}"},
     }
     results = home.run(jobs)
@@ -307,26 +328,36 @@ def test_tools_over_mcp(done, simulated, scripted):
 
 
 def same(rows, twins):
-    assert len(rows) == len(twins)
+    assert len(rows) == 8
     for row in rows:
-        twin = next(
-            t for t in twins if (t["scenario_id"], t["rollout_index"]) == (row["scenario_id"], row["rollout_index"])
-        )
+        twin = twins[row["scenario_id"]]
         for name in (*SAME, "markers"):
             assert row[name] == twin[name], (row["scenario_id"], name)
         assert row["judge_meta"].get("judged", row["reward"]) == twin["reward"]
 
 
 def test_played_in_process(done, simulated):
-    same(done["played"]["value"], simulated)
+    same(done["played"]["value"], {row["scenario_id"]: row for row in simulated})
+
+
+def test_made_and_played_in_one_process(done):
+    """A world and a judge without a name are enough where nothing leaves the process."""
+    value = done["memory"]["value"]
+    assert value["is"] and value["tasks"] == [f"Is host {n} up?" for n in range(3)]
+    assert len(value["rows"]) == 6
+    for row in value["rows"]:
+        assert (row["rollout_status"], row["reward"], row["markers"]) == ("ok", 1.0, {"said": 4.0})
+        assert row["steps"][0]["result"]["up"] == "a"
 
 
 def test_a_user_who_answers(done, simulated_talks):
+    """All rollouts meet the person that the first of a simulation meets."""
     rows = done["talked"]["value"]
-    same(rows, simulated_talks)
+    first = {row["scenario_id"]: row for row in simulated_talks if row["rollout_index"] == 0}
+    same(rows, first)
     assert any(message["role"] == "user" for row in rows for message in row["messages"][2:])
     for row in rows:
-        twin = next(t for t in simulated_talks if t["scenario_id"] == row["scenario_id"])
+        twin = first[row["scenario_id"]]
         assert (row["ended_by"], row["user_model"]) == (twin["ended_by"], twin["user_model"])
 
 

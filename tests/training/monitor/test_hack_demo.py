@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from whileai_hf.training.monitor.demo import desk
+from whileai_hf.errors import ConfigurationError
+from whileai_hf.training.monitor.demo import desk, play
 from whileai_hf.training.monitor.demo.play import play_hack_demo
 from whileai_hf.training.monitor.demo.policy import FIXTURE, load_policy
 from whileai_hf.training.runs import get_run, training_run
@@ -14,7 +15,7 @@ from whileai_hf.training.runs import get_run, training_run
 pytest.importorskip("trl")
 
 torch = pytest.importorskip("torch")
-STEPS = 8
+STEPS, HONEST_STEPS = 8, 6
 MOST_BYTES = 500_000
 
 
@@ -69,6 +70,12 @@ def test_the_desk():
     assert long[0] == long[2] < 0.5
 
 
+def test_without_trl(monkeypatch):
+    monkeypatch.setattr(play, "find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"whileai-hf\[trl\]"):
+        play.play_hack_demo()
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_hacked_run_is_stopped(seed, tmp_path):
     run = training_run(f"hacked {seed}")
@@ -89,9 +96,9 @@ def test_a_hacked_run_is_stopped(seed, tmp_path):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_its_honest_twin_is_not(seed):
-    found = play_hack_demo(honest=True, seed=seed, steps=STEPS)
+    found = play_hack_demo(honest=True, seed=seed, steps=HONEST_STEPS)
     report = found.monitor
-    assert (report.outcome, report.stopped, found.steps) == ("no_alarm", None, STEPS)
+    assert (report.outcome, report.stopped, found.steps) == ("no_alarm", None, HONEST_STEPS)
     assert report.proxy[-1] > report.proxy[0] + 0.1
     assert report.gold[-1] > report.gold[0] + 0.1
     assert "no alarm" in str(found)

@@ -10,6 +10,7 @@ from whileai_hf.export.package.exporting import export_environment
 from whileai_hf.export.package.reading import EnvironmentPackage, load_package
 from whileai_hf.export.package.references import load_reference
 from whileai_hf.export.package.report import EnvironmentExport
+from whileai_hf.export.package.training import trainer_environment
 
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "export_environment",
     "load_package",
     "load_reference",
+    "trainer_environment",
 ]

@@ -111,7 +111,7 @@ def export_environment(
         defaulted="band" not in knobs and config is None,
     )
     parts, held_gate, held_rows = _parts(gate, rows, held_source, given, settings)
-    agent = _agent([*parts.train, *parts.holdout])
+    agent = one_agent([*parts.train, *parts.holdout])
     rubric = given.rubric
     lines = {
         "train": task_lines(parts.train, gate, rows, settings.seed, rubric),
@@ -188,8 +188,17 @@ def _parts(
     return parts, held_gate, held_rows
 
 
-def _agent(entries: Sequence[TaskEntry]) -> AgentSpec:
-    """The one agent of all tasks."""
+def one_agent(entries: Sequence[TaskEntry]) -> AgentSpec:
+    """
+    The agent of all tasks.
+
+    Args:
+        entries (`Sequence[TaskEntry]`):
+            The tasks.
+
+    Raises:
+        [`DataError`]: They have several.
+    """
     agents = list(
         {dumps([entry.spec.openai_tools(), entry.spec.system_prompt]): entry.spec for entry in entries}.values()
     )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whileai_hf.actors.played import parse_arguments
 from whileai_hf.engine.grading import hidden_of
 from whileai_hf.errors import DataError
 from whileai_hf.export.environment.tasks import TaskEntry
@@ -92,16 +93,51 @@ def _golds(entries: Sequence[TaskEntry], gate: Gate, rows: RowView) -> list[list
     found: list[list[Row] | None] = [None] * len(entries)
     for place, row in enumerate(rows.rows(["messages"]) if wanted else ()):
         if place in wanted:
-            found[wanted[place]] = _said(row.get("messages"))
+            found[wanted[place]] = agent_said(row.get("messages"))
     return found
 
 
-def _said(messages: Any) -> list[Row] | None:
-    given = messages if isinstance(messages, list) else []
-    if sum(message.get("role") == "user" for message in given if isinstance(message, Mapping)) != 1:
+def agent_said(messages: Any) -> list[Row] | None:
+    """
+    The agent's messages of a rollout, as they can be said again.
+
+    Args:
+        messages (`list[dict]`):
+            A conversation as rows keep it.
+
+    Returns:
+        `list[dict]` or `None`: `None` where a user spoke more than once, since they would answer something else.
+
+    Examples:
+    ```python
+    >>> agent_said([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}])
+    [{'role': 'assistant', 'content': 'Hello.'}]
+
+    ```
+    """
+    given = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
+    if sum(message.get("role") == "user" for message in given) != 1:
         return None
-    said = [dict(message) for message in given if isinstance(message, Mapping) and message.get("role") == "assistant"]
-    return said or None
+    return [_as_written(message) for message in given if message.get("role") == "assistant"] or None
+
+
+def _as_written(message: Mapping[str, Any]) -> Row:
+    """A message whose unreadable arguments are the text they were again."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return dict(message)
+    return {**message, "tool_calls": [_call_as_written(call) for call in calls]}
+
+
+def _call_as_written(call: Any) -> Any:
+    inner = call.get("function") if isinstance(call, Mapping) else None
+    arguments = inner.get("arguments") if isinstance(inner, Mapping) else None
+    if not isinstance(inner, Mapping) or not isinstance(arguments, Mapping) or set(arguments) != {"malformed"}:
+        return call
+    text = arguments["malformed"]
+    if not isinstance(text, str) or parse_arguments(text)[1]:
+        return call
+    return {**call, "function": {**inner, "arguments": text}}
 
 
 def task_of_line(line: Mapping[str, Any]) -> Row:

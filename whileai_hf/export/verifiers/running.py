@@ -17,7 +17,9 @@ from datasets import Dataset
 from whileai_hf.actors.models import Model, as_model
 from whileai_hf.actors.models.endpoint import Endpoint, parse
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment import EnvironmentSpec
 from whileai_hf.export.package.reading import EnvironmentPackage, load_package
+from whileai_hf.export.verifiers.memory import as_package
 from whileai_hf.export.verifiers.reading import rows_of
 from whileai_hf.knobs import overlay
 from whileai_hf.rows.view import Row
@@ -83,8 +85,8 @@ def evaluate(
     Plays an exported environment with verifiers, and returns the rollouts.
 
     Args:
-        environment (path, Hub repo id or [`EnvironmentPackage`]):
-            What [`export_environment`] wrote.
+        environment (path, Hub repo id, [`EnvironmentPackage`] or [`EnvironmentSpec`]):
+            What [`export_environment`] wrote, or an environment that was made in this process.
         model (`str`, [`Model`] or `Callable`):
             The policy, as for [`~whileai_hf.actors.models.as_model`]: `vllm:<model>@<url>`, `openai:<model>`, a chat
             callable, a scripted model. One of this process is served on loopback.
@@ -109,7 +111,7 @@ def evaluate(
     for name, value in (("n", n), ("k", k)):
         if (value is not None or name == "k") and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ConfigurationError(f"{name}={value!r} is not a whole number, 1 or more")
-    package = environment if isinstance(environment, EnvironmentPackage) else load_package(environment)
+    package = package_of(environment)
     _check_installed()
     package.reward()
     endpoint = _endpoint(model, settings)
@@ -118,8 +120,33 @@ def evaluate(
     return rows_of(episodes)
 
 
-def environment_of(package: EnvironmentPackage, settings: EvaluationConfig) -> Any:
-    """The environment of verifiers 0.4 behind a package, which need not be installed."""
+def package_of(environment: Any) -> EnvironmentPackage:
+    """The package behind whatever names an environment."""
+    if isinstance(environment, EnvironmentPackage):
+        return environment
+    return as_package(environment) if isinstance(environment, EnvironmentSpec) else load_package(environment)
+
+
+def verifiers_environment(environment: Any, **knobs: Unpack[EvaluationKnobs]) -> Any:
+    """
+    An environment as the object that verifiers 0.4 and its trainers take.
+
+    Args:
+        environment (path, Hub repo id, [`EnvironmentPackage`] or [`EnvironmentSpec`]):
+            It need not be installed.
+        **knobs:
+            Fields of [`EvaluationConfig`]; `split`, `max_turns` and `reward` are read.
+
+    Returns:
+        `verifiers.v1.Env`: With its task set and its harness.
+
+    Raises:
+        [`ConfigurationError`]: verifiers 0.4 is not installed.
+    """
+    return _environment(package_of(environment), overlay(EvaluationConfig, None, knobs))
+
+
+def _environment(package: EnvironmentPackage, settings: EvaluationConfig) -> Any:
     _check_installed()
     import verifiers.v1 as vf
 
@@ -206,7 +233,7 @@ async def _episodes(
 ) -> list[Row]:
     import verifiers.v1 as vf
 
-    env = environment_of(package, settings)
+    env = _environment(package, settings)
     sampling = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
     context = vf.ModelContext(
         client=vf.EvalClientConfig(base_url=url, api_key_var=_KEY_VARIABLE),

@@ -67,7 +67,11 @@ def simulated_world(data: Data) -> Session | None:
 
 
 def user_of(data: Data, rollout: ActiveRollout) -> UserTurns | None:
-    """Who answers the policy; `None` when the ask is all that is said."""
+    """
+    Who answers the policy; `None` when the ask is all that is said.
+
+    All rollouts of a task meet the same person, as they meet the same world: verifiers does not number them.
+    """
     model = data.get("user_model")
     if model is None and not rollout.task.get("script"):
         return None
@@ -75,7 +79,6 @@ def user_of(data: Data, rollout: ActiveRollout) -> UserTurns | None:
         _user(model),
         rollout.task,
         seed=rollout.sampling_seed,
-        rollout_index=rollout.rollout_index,
         avg_turns=1 if model is None else data["avg_turns"],  # the script alone speaks where nobody was asked to
     )
 

@@ -20,7 +20,7 @@ from whileai_hf.knobs import overlay
 from whileai_hf.measure.compare import DeltaReport
 from whileai_hf.measure.passes import PassAt
 from whileai_hf.rows import Report
-from whileai_hf.store.repos import Change, Head, commit_change, hub_api, hub_errors, locate
+from whileai_hf.store.repos import Change, Head, commit_change, hub_api, hub_errors, locate, without_password
 
 
 _CARD = "README.md"
@@ -191,7 +191,7 @@ def push_adapter(
     return AdapterPush(
         repo=facts.repo,
         commit=commit,
-        url=str(made),
+        url=without_password(str(made)),
         base_model=adapter.base_model,
         data=None if facts.data is None else str(facts.data),
         left_out=adapter.left_out,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from datasets import Dataset, Value
+from datasets import ClassLabel, Dataset, Value
 
 from whileai_hf.errors import DataError
 from whileai_hf.hub.pushing.batches import batches
@@ -22,7 +22,7 @@ from whileai_hf.store import read_privileged
 _ArrowArray = Any  # pyarrow has no types that can be read here
 
 _HIDDEN = PRIVILEGED_KEYS | {"vector"}
-_KEYS = [b"privileged", b"expected_calls", b'vector"', b"'vector'"]
+_KEYS = [b"privileged", b"expected_calls", b'vector"', b'vector\\', b"'vector'"]
 # What was said and done: somebody else's text, in which only what is certain is replaced.
 _CONVERSATION = frozenset({"prompt", "messages", "steps", "final_text", "tools", "completion", "chosen", "rejected"})
 # Where what a judge was shown may be quoted.
@@ -48,18 +48,28 @@ def clean(dataset: Dataset, token: str | bool | None = None) -> tuple[Dataset, l
         [`DataError`]: Nothing is left.
     """
     whole = [name for name in dataset.column_names if name in _HIDDEN]
-    if whole:
-        dataset = dataset.remove_columns(whole)
-    if not dataset.column_names:
+    if len(whole) == len(dataset.column_names):
         raise DataError(f"the rows hold nothing but {', '.join(whole)}, which only a judge may see; there is no row")
     search = _Search(dataset, token)
+    _check_names(dataset, Hiding(token))
     for table in batches(dataset):
         search.add(table)
     said = [f"{name} (the column)" for name in whole]
     if not search.found:
-        return dataset, said
+        return dataset.remove_columns(whole) if whole else dataset, said
     said += [f"{name} ({count} rows)" for name, count in sorted(search.counts.items()) if count]
-    return search.rebuilt(dataset), said
+    # Built from all columns: where the pieces start depends on their size.
+    return search.rebuilt(dataset).remove_columns(whole), said
+
+
+def _check_names(dataset: Dataset, hiding: Hiding) -> None:
+    """Refuses names that give something away: code refers to columns and labels by them, so they are not changed."""
+    for name, feature in dataset.features.items():
+        if hiding.text(name) != name:
+            raise DataError(f"the name of the column {hiding.text(name)!r} holds a token or a path; rename_column it")
+        labels = feature.names if isinstance(feature, ClassLabel) else []
+        if any(hiding.text(str(label)) != str(label) for label in labels):
+            raise DataError(f"the names of the labels of {name!r} hold a token or a path; give it others")
 
 
 class _Search:
@@ -67,6 +77,7 @@ class _Search:
 
     def __init__(self, dataset: Dataset, token: str | bool | None) -> None:
         self._features = dict(dataset.features)
+        self._looked_at = [name for name in dataset.column_names if name not in _HIDDEN]
         self._hiding = Hiding(token), Hiding(token, narrow=True)
         self._quoted = _Sentences(dataset)
         # By column, the changed pieces by the row they start at.
@@ -76,15 +87,15 @@ class _Search:
 
     def add(self, table: pa.Table) -> None:
         sentences = self._quoted.of(table)
-        for name in table.column_names:
+        for name in self._looked_at:
             hiding = self._hiding[name in _CONVERSATION]
             column = table.column(name)
             quoting = sentences if name in _QUOTING and any(sentences) else None
             needles = [*_KEYS, *hiding.needles]
-            if not any(_holds(chunk, needles) for chunk in column.chunks) and quoting is None:
+            if not any(_holds(chunk, needles, bare=True) for chunk in column.chunks) and quoting is None:
                 continue
             values = decode_column(column, share=False)
-            clean_values = [hiding.value(value) for value in values]
+            clean_values = [hiding.bytes(v) if isinstance(v, bytes) else hiding.value(v) for v in values]
             if quoting is not None:
                 clean_values = [_withheld(v, said) for v, said in zip(clean_values, quoting, strict=True)]
             changed = sum(old != new for old, new in zip(values, clean_values, strict=True))
@@ -113,15 +124,23 @@ class _Search:
 
 
 class _Sentences:
-    """The privileged sentences of each row's task, as far as this machine knows them."""
+    """The privileged sentences of each row's task: those the row brings along, and those this machine knows."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._by_run: dict[str, dict[Any, list[str]]] = {}
         names = {"run_id", "scenario_id", "prompt"}
         self._known = names <= set(dataset.column_names)
+        self._own = [name for name in dataset.column_names if name in PRIVILEGED_KEYS]
 
     def of(self, table: pa.Table) -> list[list[str]]:
-        """By row; nothing for rows of runs this machine has not seen."""
+        """By row; nothing for rows of runs this machine has not seen that bring none along."""
+        found = self._remembered(table)
+        for name in self._own:
+            own = [_texts_of(extra) for extra in decode_column(table.column(name))]
+            found = [[*known, *more] for known, more in zip(found, own, strict=True)]
+        return found
+
+    def _remembered(self, table: pa.Table) -> list[list[str]]:
         if not self._known:
             return [[]] * table.num_rows
         columns = [decode_column(table.column(name)) for name in ("run_id", "scenario_id", "prompt")]
@@ -135,13 +154,16 @@ class _Sentences:
                 known = read_privileged(run_id)
             except DataError:  # an id of somebody else's making
                 known = {}
-            self._by_run[run_id] = {key: list(_texts_of(extra)) for key, extra in known.items()}
+            self._by_run[run_id] = {key: _texts_of(extra.get("privileged")) for key, extra in known.items()}
         return self._by_run[run_id]
 
 
-def _texts_of(extra: Any) -> list[str]:
-    block = extra.get("privileged")
-    return [v for v in (block or {}).values() if isinstance(v, str) and len(v) >= _SENTENCE and " " in v]
+def _texts_of(block: Any) -> list[str]:
+    """The sentences of a privileged block, at any depth, the longest first."""
+    if isinstance(block, str):
+        return [block] if len(block) >= _SENTENCE and " " in block else []
+    items = block.values() if isinstance(block, dict) else block if isinstance(block, list) else ()
+    return sorted((text for item in items for text in _texts_of(item)), key=len, reverse=True)
 
 
 def _withheld(value: Any, sentences: list[str]) -> Any:
@@ -159,8 +181,12 @@ def _keeps_type(feature: Any) -> bool:
     return isinstance(feature, Value) or is_json(feature) or is_json_list(feature)
 
 
-def _holds(array: _ArrowArray, needles: list[bytes]) -> bool:
-    """Whether any text of an Arrow array holds one of some strings, or a struct has a hidden field."""
+def _holds(array: _ArrowArray, needles: list[bytes], bare: bool = False) -> bool:
+    """
+    Whether any text of an Arrow array holds one of some strings, or a struct has a hidden field.
+
+    Bytes are text only as the whole column (`bare`): within others they are pictures and sounds.
+    """
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         return _holds(array.storage, needles)
@@ -169,12 +195,16 @@ def _holds(array: _ArrowArray, needles: list[bytes]) -> bool:
     if pa.types.is_struct(kind):
         hidden = any(field.name in _HIDDEN for field in kind)
         return hidden or any(_holds(child, needles) for child in array.flatten())
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or not len(array):
+    if pa.types.is_string_view(kind):
+        return _holds(array.cast(pa.large_string()), needles)
+    short = pa.types.is_string(kind) or (bare and pa.types.is_binary(kind))
+    long = pa.types.is_large_string(kind) or (bare and pa.types.is_large_binary(kind))
+    if not (short or long) or not len(array):
         return False
     _, ends, data = array.buffers()
     if data is None:
         return False
-    width = np.int32 if pa.types.is_string(kind) else np.int64
+    width = np.int32 if short else np.int64
     offsets = np.frombuffer(ends, width)[array.offset : array.offset + len(array) + 1]
     said = memoryview(data)[int(offsets[0]) : int(offsets[-1])].tobytes()
     return any(needle in said for needle in needles)

@@ -21,10 +21,17 @@ from whileai_hf.rows import canonical, scrub
 
 WITHHELD, LOCAL = "[withheld]", "[local]"
 
-_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{30,}\b")
+# Of a user (37 characters), and of an app that signed one in (a JSON web token).
+_TOKEN = re.compile(r"hf_(?:[A-Za-z0-9]{30,}|(?:oauth|jwt)_[\w-]{10,}(?:\.[\w-]+)*)")
+_TOKEN_BYTES = re.compile(_TOKEN.pattern.encode(), re.ASCII)
 # A value of an environment variable of such a name is a secret, when it is as long as one (characters).
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL", re.IGNORECASE)
 _SECRET_LENGTH = 12
+# What names a place and is no secret, whatever its variable is called.
+_PLACE = re.compile(r"[/~.]|[A-Za-z]:\\|[\w+]+://")
+# A raw embedding in JSON text, at any depth of quoting, behind a comma or before one.
+_NUMBERS = r"""(\\*)"vector\1"\s*:\s*\[[-+\d.eE,\s]*\]"""
+_EMBEDDING = re.compile(rf",\s*{_NUMBERS}"), re.compile(rf"{_NUMBERS}(?:\s*,\s*)?")
 _ABSOLUTE = re.compile(r"(?:/|~/|[A-Za-z]:\\)[^\s'\"]*")
 
 
@@ -44,7 +51,9 @@ class Hiding:
         self._replaced |= dict.fromkeys(_folders(narrow), LOCAL)
         names = sorted(self._replaced, key=len, reverse=True)
         # A folder ends where its name does: /home/ann is not part of /home/anna.
-        self._pattern = re.compile("|".join(re.escape(name) + r"(?![\w-])" for name in names) or r"(?!)")
+        pattern = "|".join(re.escape(name) + r"(?![\w-])" for name in names) or r"(?!)"
+        self._pattern = re.compile(pattern)
+        self._bytes = re.compile(pattern.encode("utf-8", "replace"), re.ASCII)
         self.needles = [b"hf_", *(name.encode("utf-8", "replace") for name in names)]
 
     def text(self, text: str) -> str:
@@ -52,18 +61,47 @@ class Hiding:
         text = self._pattern.sub(lambda found: self._replaced[found[0]], text)
         return _TOKEN.sub(WITHHELD, text) if "hf_" in text else text
 
+    def bytes(self, content: bytes) -> bytes:
+        """Bytes without them."""
+        content = self._bytes.sub(
+            lambda found: self._replaced.get(found[0].decode("utf-8", "replace"), WITHHELD).encode(), content
+        )
+        return _TOKEN_BYTES.sub(WITHHELD.encode(), content) if b"hf_" in content else content
+
     def value(self, value: Any) -> Any:
         """A JSON value without them and without privileged keys, at any depth; lone surrogates are replaced."""
         return canonical(self._walk(scrub(value)))
 
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self.text(without_embeddings(value))
         if isinstance(value, Mapping):
             return {self.text(key): self._walk(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self._walk(item) for item in value]
         return value
+
+
+def without_embeddings(text: str) -> str:
+    """
+    A text that is JSON without the embeddings in it (`vector`, a list of numbers); any other text as it is.
+
+    Examples:
+    ```python
+    >>> without_embeddings('{"id": 7, "vector": [0.25, 1e-3]}'), without_embeddings('v = {"vector": [1]}')
+    ('{"id": 7}', 'v = {"vector": [1]}')
+
+    ```
+    """
+    if "vector" not in text or not text.lstrip().startswith(("{", "[", '"')):
+        return text
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    for pattern in _EMBEDDING:
+        text = pattern.sub("", text)
+    return text
 
 
 def without_paths(value: Any) -> Any:
@@ -88,7 +126,9 @@ def without_paths(value: Any) -> Any:
 
 def _secrets(token: str | bool | None) -> Iterable[str]:
     known = [token if isinstance(token, str) else None, get_token()]
-    known += [value for name, value in os.environ.items() if _SECRET_NAME.search(name) and "/" not in value]
+    known += [
+        value for name, value in os.environ.items() if _SECRET_NAME.search(name) and not _PLACE.match(value)
+    ]
     for value in known:
         if value and (len(value) >= _SECRET_LENGTH or value in known[:2]):
             yield value

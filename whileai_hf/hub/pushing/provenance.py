@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from datasets import Dataset
@@ -122,9 +123,9 @@ def spec_of(report: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def shortened(value: Any) -> Any:
-    """A JSON value with long lists (the copies among a hundred thousand prompts) cut to their first entries."""
+    """A JSON value with long lists and tables (the rates of a hundred thousand tasks) cut to their first entries."""
     if isinstance(value, Mapping):
-        return {key: shortened(item) for key, item in value.items()}
+        return {key: shortened(item) for key, item in islice(value.items(), _MOST_ENTRIES)}
     return [shortened(item) for item in value[:_MOST_ENTRIES]] if isinstance(value, list) else value
 
 

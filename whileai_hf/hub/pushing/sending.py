@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -35,13 +33,14 @@ from whileai_hf.hub.pushing.provenance import (
 from whileai_hf.hub.pushing.result import PushResult
 from whileai_hf.hub.pushing.shards import Written, write_split
 from whileai_hf.hub.pushing.splits import name_splits, open_splits, shared_tasks
+from whileai_hf.hub.pushing.workplace import workplace
 from whileai_hf.hub.record import RUN_FILE, RunRecord, SplitRecord
 from whileai_hf.knobs import overlay
 from whileai_hf.measure.passes.codes import TASK_COLUMNS, task_codes
 from whileai_hf.rows import view
 from whileai_hf.rows.contents import digest_of
 from whileai_hf.select.publishing import GateReport, publish_gate
-from whileai_hf.store.repos import Change, Head, commit_change, hub_api, hub_errors
+from whileai_hf.store.repos import Change, Head, ask, commit_change, hub_api, hub_errors, without_password
 
 
 # Whose version a record names. Rooms do not import the package they are in.
@@ -97,14 +96,11 @@ def push(
     splits, scrubbed = _cleaned(open_splits(data), settings)
     report = _gate(splits, purpose, gate, settings)
     splits = name_splits(splits, purpose, holdout, settings)
-    folder = Path(tempfile.mkdtemp(prefix="whileai-push-"))
-    try:
+    with workplace() as folder:
         written = {split: _written(rows, folder / split, settings) for split, rows in splits.items()}
         record = _record(splits, written, settings, report)
         record = dataclasses.replace(record, purpose=purpose, parent=parent, scrubbed=scrubbed)
         return _Place(api, name, settings).commit(record, splits, written, report)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def push_rows(rows: list[dict[str, Any]], repo: str, **knobs: Any) -> PushResult:
@@ -268,18 +264,24 @@ class _Place:
             files |= {CARD: card.readme.encode(), RUN_FILE: final.dumps(), **card.files}
             return Change(title_of(final), files, stale_files(final, before, files), final.tag)
 
-        with hub_errors(f"making {self.repo}"):
-            self.api.create_repo(self.repo, repo_type="dataset", private=self.settings.private, exist_ok=True)
+        ask(
+            lambda: self.api.create_repo(
+                self.repo, repo_type="dataset", private=self.settings.private, exist_ok=True
+            ),
+            f"making {self.repo}",
+        )
         sha = commit_change(self.api, self.repo, build)
         if self.settings.publish:
-            with hub_errors(f"publishing {self.repo}"):
-                self.api.update_repo_settings(self.repo, repo_type="dataset", private=False)
+            ask(
+                lambda: self.api.update_repo_settings(self.repo, repo_type="dataset", private=False),
+                f"publishing {self.repo}",
+            )
         return PushResult(
             repo=self.repo,
             tag=final.tag,
             commit=sha,
             digest=final.digest,
-            url=f"{self.api.endpoint}/datasets/{self.repo}/tree/{final.tag}",
+            url=f"{without_password(self.api.endpoint)}/datasets/{self.repo}/tree/{final.tag}",
             splits={name: split.rows for name, split in final.splits.items()},
             gate=gate,
             scrubbed=final.scrubbed,

@@ -15,7 +15,7 @@ Message = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Conversation:
-    """Messages, what each says as a key (call ids differ from rollout to rollout), and where the agent starts to answer."""
+    """Messages, what each says as a key (call ids differ between rollouts), and where the agent starts to answer."""
 
     messages: list[Message]
     keys: list[tuple[str, str, bytes]]

@@ -3,6 +3,7 @@
 Nothing here knows what the files hold. Errors are one sentence each (`refusals`); every call goes through [`hub_api`].
 """
 
+from whileai_hf.store.repos.asking import ask
 from whileai_hf.store.repos.committing import Change, Head, commit_change, read_head, tag_commit
 from whileai_hf.store.repos.fetching import fetch, fetch_file
 from whileai_hf.store.repos.locating import Located, locate, remember
@@ -12,6 +13,7 @@ from whileai_hf.store.repos.refusals import (
     UnreachableError,
     hub_api,
     hub_errors,
+    without_password,
 )
 
 
@@ -22,6 +24,7 @@ __all__ = [
     "NoRepoError",
     "NoRevisionError",
     "UnreachableError",
+    "ask",
     "commit_change",
     "fetch",
     "fetch_file",
@@ -31,4 +34,5 @@ __all__ = [
     "read_head",
     "remember",
     "tag_commit",
+    "without_password",
 ]

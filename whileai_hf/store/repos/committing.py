@@ -15,16 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-from huggingface_hub.errors import HfHubHTTPError
 
 from whileai_hf.errors import HubError
-from whileai_hf.store.repos.refusals import HUB_ERRORS, hub_errors, refusal, status_of
+from whileai_hf.store.repos import asking
+from whileai_hf.store.repos.refusals import HUB_ERRORS, UnreachableError, hub_errors, refusal, status_of
 
 
 # Heads a commit is tried on; every round some process's commit lands, so this many may push at once and more.
 _ROUNDS = 40
-# Times a Hub that fails or does not answer is asked again, and the first and the longest wait (seconds).
-_RETRIES, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.5, 30.0
 # Longest wait after losing a race, in seconds.
 _RACE_WAIT = 0.4
 
@@ -109,8 +107,15 @@ def commit_change(api: HfApi, repo: str, build: Callable[[Head], Change], kind: 
     mark = f"push {uuid.uuid4().hex}"
     failures = 0
     for attempt in range(_ROUNDS):
-        head = read_head(api, repo, kind)
-        change = build(head)
+        try:
+            head = read_head(api, repo, kind)
+            change = build(head)
+        except UnreachableError as error:
+            failures += 1
+            if failures > asking.RETRIES or error.__cause__ is None or not asking.is_passing(error.__cause__):
+                raise
+            asking.pause(asking.wait_after(error.__cause__, failures))
+            continue
         try:
             sha = _commit(api, repo, kind, head, change, mark)
             # A commit that would change nothing is not made, and what is "nothing" is measured on the newest head.
@@ -119,12 +124,12 @@ def commit_change(api: HfApi, repo: str, build: Callable[[Head], Change], kind: 
         except HUB_ERRORS as error:
             status = status_of(error)
             if status in (409, 412):
-                _pause(min(_RACE_WAIT, 0.05 * (attempt + 1)) * _share())
-            elif status is None or status == 429 or status >= 500:
+                asking.pause(min(_RACE_WAIT, 0.05 * (attempt + 1)) * _share())
+            elif asking.is_passing(error):
                 failures += 1
-                if failures > _RETRIES:
+                if failures > asking.RETRIES:
                     raise refusal(error, f"committing to {repo}") from error
-                _pause(_wait(error, failures))
+                asking.pause(asking.wait_after(error, failures))
             else:
                 raise refusal(error, f"committing to {repo}") from error
             # The answer may have got lost, not the commit: then it is there under its mark.
@@ -144,25 +149,30 @@ def _commit(api: HfApi, repo: str, kind: str, head: Head, change: Change, mark: 
         CommitOperationDelete(path) for path in change.deleted if path in present and path not in change.files
     ]
     operations += [CommitOperationAdd(path, content) for path, content in change.files.items()]
-    info = api.create_commit(
-        repo,
-        operations,
-        commit_message=change.title,
-        commit_description=mark,
-        repo_type=kind,
-        parent_commit=head.sha,
-    )
+    try:
+        info = api.create_commit(
+            repo,
+            operations,
+            commit_message=change.title,
+            commit_description=mark,
+            repo_type=kind,
+            parent_commit=head.sha,
+        )
+    except RuntimeError as error:
+        # What the client raises in the place of the answer to the upload of one file.
+        if isinstance(error.__cause__, HUB_ERRORS):
+            raise error.__cause__ from error
+        raise
     return str(info.oid)
 
 
 def _landed(api: HfApi, repo: str, kind: str, mark: str, since: str) -> str | None:
     """The commit that carries the mark, among those newer than `since`."""
-    with hub_errors(f"reading {repo}"):
-        for commit in api.list_repo_commits(repo, repo_type=kind):
-            if commit.commit_id == since:
-                return None
-            if mark in commit.message:
-                return str(commit.commit_id)
+    for commit in asking.ask(lambda: api.list_repo_commits(repo, repo_type=kind), f"reading {repo}"):
+        if commit.commit_id == since:
+            return None
+        if mark in commit.message:
+            return str(commit.commit_id)
     return None
 
 
@@ -186,36 +196,31 @@ def tag_commit(api: HfApi, repo: str, tag: str, sha: str, kind: str = "dataset")
         [`HubError`]: The tag names another commit, or the Hub said no.
     """
     doing = f"tagging {repo}@{tag}"
-    for failures in range(1, _RETRIES + 2):
+    pushed = f"what was pushed is the commit {sha}, which can be read with revision={sha[:8]!r}"
+    for failures in range(1, asking.RETRIES + 2):
         try:
             api.create_tag(repo, tag=tag, revision=sha, repo_type=kind)
             return
         except HUB_ERRORS as error:
             status = status_of(error)
             if status == 409:
-                found = read_head(api, repo, kind).tags.get(tag)
+                found = _tagged(api, repo, kind, tag)
                 if found == sha:
                     return
-                raise HubError(
-                    f"{doing} failed: the tag names the commit {(found or '?')[:8]} already; what was pushed is the "
-                    f"commit {sha}, which can be read with revision={sha[:8]!r}"
-                ) from error
-            if failures > _RETRIES or (status is not None and status != 429 and status < 500):
-                raise refusal(error, doing) from error
-            _pause(_wait(error, failures))
+                if found is not None:
+                    raise HubError(f"{doing} failed: the tag names the commit {found[:8]} already; {pushed}") from error
+            if failures > asking.RETRIES or not (status in (409, 412) or asking.is_passing(error)):
+                said = refusal(error, doing)
+                raise type(said)(f"{said}; {pushed}") from error
+            asking.pause(asking.wait_after(error, failures))
 
 
-def _wait(error: Exception, failures: int) -> float:
-    asked = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
-    if asked.isdigit():
-        return min(float(asked), _LONGEST_WAIT)
-    return float(min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT))
+def _tagged(api: HfApi, repo: str, kind: str, tag: str) -> str | None:
+    """The commit a tag names."""
+    refs = asking.ask(lambda: api.list_repo_refs(repo, repo_type=kind), f"listing the tags of {repo}")
+    return next((str(ref.target_commit) for ref in refs.tags if ref.name == tag), None)
 
 
 def _share() -> float:
     """A share of a wait that differs between processes, so that they do not keep meeting."""
     return (os.getpid() * 7 + time.monotonic_ns()) % 97 / 97
-
-
-def _pause(seconds: float) -> None:
-    time.sleep(seconds)

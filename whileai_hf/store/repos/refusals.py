@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,7 +24,7 @@ from whileai_hf.errors import ConfigurationError, HubError, SourceNotFoundError,
 
 
 # Of whichever HTTP library the client has.
-_HTTP_ERROR: type[Exception] = huggingface_hub.errors.HTTPError  # type: ignore[attr-defined]
+HTTP_ERROR: type[Exception] = huggingface_hub.errors.HTTPError  # type: ignore[attr-defined]
 
 # Everything the clients raise when the Hub says no or says nothing.
 HUB_ERRORS: tuple[type[Exception], ...] = (
@@ -31,7 +32,7 @@ HUB_ERRORS: tuple[type[Exception], ...] = (
     HfHubHTTPError,
     HFValidationError,
     LocalTokenNotFoundError,
-    _HTTP_ERROR,
+    HTTP_ERROR,
     ConnectionError,
     TimeoutError,
 )
@@ -39,6 +40,7 @@ HUB_ERRORS: tuple[type[Exception], ...] = (
 _SIGN_IN = "sign in with `hf auth login`, or pass token="
 # Characters of the Hub's own words that are quoted.
 _QUOTED = 200
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 class UnreachableError(HubError):
@@ -60,6 +62,20 @@ class NoRevisionError(SourceNotFoundError):
 def hub_api(token: str | bool | None = None) -> huggingface_hub.HfApi:
     """The client every call of this library goes through; the endpoint is that of `HF_ENDPOINT`."""
     return huggingface_hub.HfApi(token=token, library_name="whileai-hf")
+
+
+def without_password(text: str) -> str:
+    """
+    A text without the name and the password that its URLs may hold.
+
+    Examples:
+    ```python
+    >>> without_password("https://ann:secret@hub.acme.com gave no answer")
+    'https://hub.acme.com gave no answer'
+
+    ```
+    """
+    return _PASSWORD.sub("", text)
 
 
 def status_of(error: Exception) -> int | None:
@@ -101,14 +117,15 @@ def refusal(error: Exception, doing: str) -> WhileaiError:
         )
     if status is None:
         return UnreachableError(
-            f"{start}: {constants.ENDPOINT} gave no answer ({type(error).__name__}); check the network, or HF_ENDPOINT"
+            f"{start}: {without_password(constants.ENDPOINT)} gave no answer ({type(error).__name__}); check the "
+            "network, or HF_ENDPOINT"
         )
     return _by_status(error, status, start)
 
 
 def _by_status(error: Exception, status: int, start: str) -> WhileaiError:
     said = (error.server_message if isinstance(error, HfHubHTTPError) else None) or str(error)
-    said = " ".join(said.split())[:_QUOTED]
+    said = without_password(" ".join(said.split()))[:_QUOTED]
     if status == 401:
         return NoAccessError(f"{start}: the Hub knows no such token, or none was sent; {_SIGN_IN}")
     if status == 403 and "read" in said.lower():

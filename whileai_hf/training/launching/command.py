@@ -54,7 +54,7 @@ def program_flags(
     ```python
     >>> flags = program_flags("dpo", "pairs", "base", TrainConfig(beta=0.1), run=None, name="first", here=False)
     >>> " ".join(flags)
-    '--data pairs --model_name_or_path base --name first --beta 0.1 --use_peft true --max_steps 100'
+    '--data pairs --model_name_or_path base --name first --max_steps 100 --beta 0.1 --use_peft true'
 
     ```
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from whileai_hf.errors import WhileaiError
+from whileai_hf.errors import ConfigurationError, WhileaiError
 from whileai_hf.export.environment import EnvironmentSpec, load_environment
 from whileai_hf.export.environment.rewards import is_reward_function
 from whileai_hf.rows import task_keys, view
@@ -79,8 +79,6 @@ class TrainingProgram:
         self._exam: Exam | None = None
 
     def __enter__(self) -> TrainingProgram:
-        from transformers import AutoTokenizer
-
         asked = self.arguments
         self.run = training_run(
             asked.name or f"{self.method} on {Path(asked.data).name}",
@@ -100,9 +98,7 @@ class TrainingProgram:
             self.train, self.held_out = material.train, _first_tasks(material.held_out, asked.holdout_tasks)
             for note in material.notes:
                 self.run.note(note)
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(self.model, revision=self._model_config.model_revision)
-            if self.tokenizer.pad_token is None:
-                self.tokenizer.pad_token = self.tokenizer.eos_token
+            self.tokenizer: Any = _tokenizer(self.model, self._model_config.model_revision)
         except BaseException as error:
             self.run.end_with(error)
             raise
@@ -210,6 +206,21 @@ class TrainingProgram:
         print(self.run)
         if self._repo is not None:
             push_result(self.run, self._repo, output, publish=self._publish if adapter else None, config=self.config)
+
+
+def _tokenizer(name: str, revision: str | None) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(name, revision=revision)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the base model {name!r} has no tokenizer that can be loaded; pass a folder that save_pretrained wrote, "
+            "or a model on the Hub that can be reached or was downloaded before"
+        ) from error
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
 
 
 def _first_tasks(rows: Dataset | None, most: int) -> Dataset | None:

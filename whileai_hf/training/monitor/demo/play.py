@@ -9,9 +9,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from whileai_hf.errors import ConfigurationError
 from whileai_hf.rows import Report
 from whileai_hf.training.monitor.alarms import KINDS
 from whileai_hf.training.monitor.demo import desk
@@ -95,8 +97,13 @@ def play_hack_demo(
             Told what happens as it does, such as `print`.
 
     Returns:
-        [`HackDemo`]: What happened. Needs the `trl` extra.
+        [`HackDemo`]: What happened.
+
+    Raises:
+        [`ConfigurationError`]: The `trl` extra is not installed.
     """
+    if find_spec("trl") is None:
+        raise ConfigurationError("the demo trains a policy, which needs TRL; pip install 'whileai-hf[trl]'")
     import torch
 
     with tempfile.TemporaryDirectory(prefix="whileai-hf-demo-") as scratch, _quiet(torch):

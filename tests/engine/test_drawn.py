@@ -192,3 +192,13 @@ def test_what_only_a_judge_may_see_is_dropped_wherever_an_agent_brings_it_along(
 
     (row,) = view(wai.simulate(leaky, **KNOBS, budget=1)).rows()
     assert "SECRET" not in str(row) and row["steps"][0]["result"] == {"status": "ok"}
+
+
+def test_a_parameter_of_such_a_name_is_what_the_agent_passed():
+    def search(message):
+        step = {"tool": "search", "arguments": {"vector": [0.5, 1.0], "privileged": True}, "result": {"found": 3}}
+        return {"steps": [step], "final_text": "Three."}
+
+    (row,) = view(wai.simulate(search, **KNOBS, budget=1)).rows()
+    assert row["steps"][0]["arguments"] == {"vector": [0.5, 1.0], "privileged": True}
+    assert row["messages"][-3]["tool_calls"][0]["function"]["arguments"] == {"vector": [0.5, 1.0], "privileged": True}

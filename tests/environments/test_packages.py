@@ -85,7 +85,7 @@ def test_two_rollouts_of_a_task_have_a_tree_each(clerk):
 )
 def test_a_success_is_not_made_up_where_nothing_can_be_done(clerk, said):
     reward = clerk.reward()
-    trouble = [line for line in every_line(clerk) if line["info"]["privileged"].get("look")]
+    trouble = [line for line in every_line(clerk) if line["info"]["privileged"].get("trouble")]
     assert len(trouble) > 5
     for line in trouble:
         row = row_of(data_of(clerk, line), [{"role": "assistant", "content": said}], {})
@@ -96,11 +96,16 @@ def test_a_right_number_behind_a_wrong_tree_earns_nothing(clerk):
     reward = clerk.reward()
     line = next(line for line in every_line(clerk) if line["info"]["privileged"]["number"] is not None)
     path = line["info"]["folder"]["files"][-1]["path"]
+    look = {"type": "function", "function": {"name": "read_file", "arguments": {"path": path}}}
     vandal = {"type": "function", "function": {"name": "delete_files", "arguments": {"paths": [path]}}}
     answer = {"role": "assistant", "content": f"It is {line['info']['privileged']['number']}."}
     data = data_of(clerk, line)
-    clean = asyncio.run(judged(reward, row_of(data, [answer], {})))
-    said = played_again(data, [{"role": "assistant", "content": "", "tool_calls": [vandal]}] * 2 + [answer])
-    spoiled = asyncio.run(judged(reward, row_of(data, said, {})))
-    assert (clean.reward, spoiled.reward) == (1.0, 0.0)
+
+    def graded(*calls):
+        acts = [{"role": "assistant", "content": "", "tool_calls": [call]} for call in calls]
+        return asyncio.run(judged(reward, row_of(data, played_again(data, [*acts, answer]), {})))
+
+    # Twice, since a tool may time out once.
+    guessed, looked, spoiled = graded(), graded(look), graded(vandal, vandal)
+    assert (guessed.reward, looked.reward, spoiled.reward) == (0.0, 1.0, 0.0)
     assert spoiled.markers["right_tree"] == 0.0 and spoiled.markers["right_number"] == 1.0

@@ -38,6 +38,8 @@ def moves(*pairs):
         ("write_file", {"file": {"path": "/a/one.txt", "text": "y"}}, "conflict"),
         ("write_file", {"file": {"path": "/a/new.txt", "text": None}}, "invalid_arguments"),
         ("write_file", {"file": "/a/new.txt"}, "invalid_arguments"),
+        ("write_file", {"file": {"path": "/a/one.txt", "text": "y", "mode": "w"}}, "invalid_arguments"),
+        ("write_file", {"file": {"path": "/a/one.txt", "text": "y", "mode": ["append"]}}, "invalid_arguments"),
         ("list_files", {}, "invalid_arguments"),
         ("list_files", {"path": 7}, "invalid_arguments"),
         ("read_file", {"path": "/a"}, "not_found"),
@@ -83,10 +85,18 @@ def test_values(evaluate, expression, value):
 @pytest.mark.parametrize(
     "expression",
     (
-        "", "__import__('os')", "1 if 1 else 2", "2 ** 65", "2 ** 0.5", "9 ** 9 ** 9", "x", "'1'", "True", "1j",
+        "", "__import__('os')", "1 if 1 else 2", "2 ** 65", "2 ** 0.5", "9 ** 9 ** 9", "((9 ** 64) ** 64) ** 64", "x", "'1'", "True", "1j",
         "(" * 500, "-" * 1500 + "1", "1\x00", "1" * 3000, "[1]", "1 // 2",
     ),
 )  # fmt: skip
 def test_nothing_else_is_computed(evaluate, expression):
     with pytest.raises((ValueError, ZeroDivisionError)):
         evaluate(expression)
+
+
+@pytest.mark.parametrize("expression", (" * ".join(["10 ** 64"] * 5), "1 / 0", "", None, 7, []))
+def test_the_calculator_answers_whatever_it_is_asked(generator, expression):
+    execute = sys.modules["specs.math_tools.world"].execute
+    assert execute("calculate", {"expression": expression})["status"] in ("ok", "invalid_arguments")
+    assert execute("calculate", {})["status"] == "invalid_arguments"
+    assert execute("compute", {})["status"] == "unknown_tool"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import Dataset, Features, Image, Json, List, Value, load_dataset
+from datasets import ClassLabel, Dataset, Features, Image, Json, List, Value, load_dataset
 from pushed import canonical_rows, dataset, graded
 
 import whileai_hf as wai
@@ -105,6 +105,70 @@ def test_a_judge_that_quotes_the_answer_does_not_give_it_away(hub, tmp_path, too
     assert not [e["privileged"]["hidden_state"] for e in known.values() if e["privileged"]["hidden_state"] in text]
     assert pull("alice/a")[0]["reason"] == f"should have been: {WITHHELD} (it was not)"
     assert done.scrubbed == ["reason (24 rows)"]
+
+
+def test_a_judge_that_quotes_the_answer_of_its_own_row_does_not_either(hub, tmp_path):
+    fact = "It was the third parcel of that week."
+    rows = graded(2)
+    for row in rows:
+        row |= {"privileged": {"facts": [{"text": fact}], "reference": ANSWER}, "reason": f"{fact} Hence: {ANSWER}"}
+    push(rows, "alice/a")
+    text = said(hub, "alice/a", tmp_path)
+    assert ANSWER not in text and fact not in text
+    assert pull("alice/a")[0]["reason"] == f"{WITHHELD} Hence: {WITHHELD}"
+
+
+def test_embeddings_leave_json_text(hub, tmp_path):
+    block = {"vector": [0.1234567, 1e-9], "id": 7}
+    texts = [
+        json.dumps(block),
+        json.dumps({"id": 7, "vector": []}, indent=2),
+        json.dumps({"vector": [0.1234567]}),
+        json.dumps({"page": json.dumps([block, {"id": 8, **block}])}),
+    ]
+    push([{"prompt": f"p{i}", "dump": text} for i, text in enumerate(texts)], "alice/a", gate=False)
+    assert "vector" not in said(hub, "alice/a", tmp_path) and "1234567" not in said(hub, "alice/a", tmp_path)
+    found = [json.loads(row["dump"]) for row in pull("alice/a")]
+    assert found[:3] == [{"id": 7}, {"id": 7}, {}] and json.loads(found[3]["page"]) == [{"id": 7}, {"id": 7}]
+    code = 'm = {"vector": [1, 2]}  # what an agent wrote'
+    push([{"prompt": "p", "dump": code}], "alice/b", gate=False)
+    assert pull("alice/b")[0]["dump"] == code
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary"])
+def test_every_kind_of_text_is_looked_through(hub, tmp_path, monkeypatch, kind):
+    secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEX"
+    monkeypatch.setenv("CLOUD_SECRET_KEY", secret)
+    tokens = ["hf_" + "q" * 34, "hf_oauth_eyJhbGciOiJFZERTQSJ9.eyJzY29wZSI6W10.c2lnbmF0dXJl"]
+    text = f"a{tokens[0]}_b {tokens[1]} {secret} {tmp_path}/rows"
+    monkeypatch.chdir(tmp_path)
+    value = text.encode() if "binary" in kind else text
+    features = Features({"prompt": Value("string"), "log": Value(kind)})
+    push(Dataset.from_dict({"prompt": ["p", "q"], "log": [value, None]}, features=features), "alice/a", gate=False)
+    found = said(hub, "alice/a", tmp_path)
+    assert not [hidden for hidden in (*tokens, secret, str(tmp_path)) if hidden in found]
+    wanted = f"a{WITHHELD}_b {WITHHELD} {WITHHELD} {LOCAL}/rows"
+    assert pull("alice/a")["log"][:] == [wanted.encode() if "binary" in kind else wanted, None]
+    assert pull("alice/a").features == features
+
+
+def test_names_that_give_something_away_are_refused(hub, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/annika-7")
+    with pytest.raises(DataError, match=r"the column '\[local\]/score' holds a token or a path"):
+        push([{"prompt": "p", "/home/annika-7/score": 1}], "alice/a", gate=False)
+    features = Features({"prompt": Value("string"), "label": ClassLabel(names=["hf_" + "q" * 34])})
+    with pytest.raises(DataError, match="labels of 'label'"):
+        push(Dataset.from_dict({"prompt": ["p"], "label": [0]}, features=features), "alice/a", gate=False)
+    assert hub.server.repos.get("dataset", "alice/a") is None
+
+
+def test_rows_stay_in_their_place_when_a_column_goes(hub):
+    rows = [{"prompt": f"p{i}", "privileged": "x" * 4000, "reason": "y" * (i % 7)} for i in range(9000)]
+    for number in (0, 4500, 8999):
+        rows[number]["reason"] = "hf_" + "q" * 34
+    assert push(rows, "alice/a", gate=False).scrubbed == ["privileged (the column)", "reason (3 rows)"]
+    found = pull("alice/a")["reason"][:]
+    assert found == [WITHHELD if i in (0, 4500, 8999) else "y" * (i % 7) for i in range(9000)]
 
 
 def test_no_token_and_no_folder_of_this_machine(hub, tmp_path, monkeypatch):

@@ -271,6 +271,15 @@ def test_a_preview_of_files_that_are_no_parquet(hub):
     assert found.rows == ALPACA[:2] and found.splits == {"train": None, "test": None} and found.n_rows is None
 
 
+def test_a_preview_says_what_rows_share_once():
+    rows = [{"prompt": "Where is it?", "persona": "plain", "error": None, "steps": [], "reward": r} for r in (0, 1, 1)]
+    text = str(preview(rows))
+    assert text.count("Where is it?") == text.count("plain") == 1 and text.count("reward: ") == 3
+    assert "error:" not in text and "steps:" not in text.partition("the same in each row:")[2]
+    assert max(map(len, str(preview([{f"column_{i}": i for i in range(90)}])).splitlines()[1:13])) < 120
+    assert "the same" not in str(preview(rows, n=1)) and "Where is it?" in str(preview(rows, n=1))
+
+
 def test_a_preview_of_rows_at_hand():
     found = preview(ALPACA, n=1)
     assert (found.rows, found.n_rows, found.commit) == ([ALPACA[0]], 4, None)

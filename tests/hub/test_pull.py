@@ -1,9 +1,12 @@
 """A pull is exactly the push it names, or an error: never a newer copy that happens to lie around."""
 
 import io
+import json
 import re
 import warnings
+from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset, load_dataset
@@ -234,6 +237,100 @@ def test_files_that_are_not_those_of_the_push_are_refused(hub, content):
     for revision in ("v1", None):
         with pytest.raises(DataError, match=r"not those that were pushed as v1 \(digest"):
             pull("alice/a", revision=revision)
+
+
+@pytest.mark.parametrize("cut", [lambda c: b"", lambda c: c[:4], lambda c: c[: len(c) // 2]])
+def test_half_a_copy_is_made_anew(hub, cut):
+    push(FIRST, "alice/a")
+    pull("alice/a")
+    for pattern in ("datasets/**/*.arrow", "hub/**/blobs/*"):
+        for file in hub.home.glob(pattern):
+            file.write_bytes(cut(file.read_bytes()))
+        assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
+        for file in hub.home.glob("datasets/**/*.arrow"):
+            file.unlink()
+
+
+def test_a_copy_that_lacks_rows_at_its_end_is_made_anew(hub):
+    push(FIRST, "alice/a")
+    rows = pull("alice/a")
+    file = Path(rows.cache_files[0]["filename"])
+    shorter = file.with_suffix(".new")
+    with pa.OSFile(str(shorter), "wb") as sink, pa.ipc.new_stream(sink, rows.data.schema) as writer:
+        writer.write_table(rows.data.table.slice(0, 4))
+    shorter.replace(file)
+    assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
+
+
+def test_half_a_file_is_never_half_the_rows_when_the_hub_is_down(hub):
+    push(FIRST, "alice/a")
+    pull("alice/a", revision="v1")
+    for file in hub.home.glob("datasets/**/*.arrow"):
+        file.unlink()
+    record = next(hub.home.glob("hub/**/run.json"))
+    content = record.read_bytes()
+    hub.server.stop()
+    record.write_bytes(content[:100])  # without it nothing would be checked
+    with pytest.raises(HubError, match=r"but run\.json is not whole"):
+        pull("alice/a", revision="v1")
+    record.write_bytes(content)
+    shard = next(hub.home.glob("hub/**/*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(DataError, match="not those that were pushed"):
+        pull("alice/a", revision="v1")
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(hub):
+    push(FIRST, "alice/a")
+    (hub.home / "datasets").mkdir(parents=True, exist_ok=True)
+    (hub.home / "datasets" / "whileai_hf").write_text("a file where a folder should be")
+    with pytest.raises(DataError, match="cannot be kept in .*HF_DATASETS_CACHE"):
+        pull("alice/a")
+
+
+def test_what_is_not_here_is_not_asked_for_again_and_again(hub, monkeypatch):
+    push(dataset(8), "alice/a", holdout=0.3)
+    pull("alice/a", split="train")
+    commit = hub.server.put("alice/b", {"data.csv": b"prompt\nHi\n"})
+    hub.server.stop()
+
+    def asked(*arguments, **knobs):
+        raise AssertionError("the client asks for half a minute")
+
+    monkeypatch.setattr("whileai_hf.store.repos.fetching.hf_hub_download", asked)
+    with pytest.raises(HubError, match=r"on this machine, but data/holdout-\S+ is not"):
+        pull("alice/a", split="holdout")
+    with pytest.raises(HubError, match=r"on this machine, but run\.json is not"):
+        pull("alice/b", revision=commit)
+
+
+def test_a_password_in_the_endpoint_is_in_no_message(hub, monkeypatch):
+    push(FIRST, "alice/a")
+    pull("alice/a")
+    sha = hub.server.repo("alice/a").branches["main"]
+    hub.server.stop()
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.server.url.replace("//", "//me:pa55@"))
+    monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", "http://me:pa55@127.0.0.1:9")
+    with pytest.warns(UserWarning, match=COPY) as warned:
+        assert "pa55" not in pull("alice/a", revision=sha).info.homepage + str(warned[0].message)
+    for call in (pull, lambda repo: push(FIRST, repo)):
+        with pytest.raises(HubError, match="no answer") as refused:
+            call("alice/b")
+        assert "pa55" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "splits",
+    [
+        {"train": {}},
+        {"../x": {"rows": 1, "digest": "a", "files": []}},
+        {"train": {"rows": 1, "digest": "../a", "files": []}},
+    ],
+)
+def test_a_record_that_names_files_of_ours_is_no_record(hub, splits):
+    FIRST.push_to_hub("alice/a")
+    hub.server.put("alice/a", {"run.json": json.dumps({"schema": "whileai-hf/run-1", "splits": splits}).encode()})
+    assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
 
 
 def test_a_tag_that_was_moved_to_another_push_is_refused(hub):

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from datasets import Dataset, DatasetDict
+from datasets import Dataset, DatasetDict, load_dataset
 
 from whileai_hf.errors import ConfigurationError, DataError, MissingColumnError, SourceNotFoundError
 from whileai_hf.rows import open_rows, view
@@ -96,3 +96,13 @@ def test_lists_are_viewed_as_they_are():
     rows = [{"prompt": "a", "x": object()}]
     assert next(view(rows).rows()) is rows[0]
     assert view(rows).column("absent", 7) == [7]
+
+
+def test_values_of_mixed_types_in_a_json_file_are_read_as_they_were(tmp_path):
+    """`load_dataset` types such a column as JSON text inside a struct."""
+    rows = [{"a": {"value": value, "name": name}} for value, name in ((1, "x"), ("A1", "y"), ({"b": [None]}, "z"))]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    loaded = load_dataset("json", data_files=str(file), split="train", cache_dir=str(tmp_path / "cache"))
+    assert "Json" in str(loaded.features["a"])
+    assert [row["a"] for row in view(loaded).rows()] == view(loaded).column("a") == [row["a"] for row in rows]

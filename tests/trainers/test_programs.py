@@ -169,7 +169,7 @@ def test_programs_are_short_and_carry_their_launch(method):
     assert "whileai-hf[trl]" in read_header(text)["dependencies"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["sft", "grpo"])
 def test_a_job_of_it_could_be_started(method, repo, tmp_path):
     hf = Path(sys.executable).with_name("hf")
     if not hf.is_file():
@@ -183,7 +183,8 @@ def test_a_job_of_it_could_be_started(method, repo, tmp_path):
 
 
 LAUNCHERS = {
-    1: ["accelerate.commands.launch", "--cpu", "--num_processes", "1", "--num_machines", "1", "--mixed_precision", "no",
+    1: ["accelerate.commands.launch", "--cpu", "--num_processes", "1", "--num_machines", "1",
+        "--mixed_precision", "no",
         "--dynamo_backend", "no"],
     2: ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"],
 }  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable
 _DATA = "rows: a JSONL, JSON or Parquet file, a saved Dataset folder, or a dataset repo on the Hub"
 _REPO = "dataset repo on the Hub, as in me/refunds"
 _PURPOSES = ("train", "holdout", "eval")
+HUB_COMMANDS = ("catalog", "datasets", "preview", "profile", "publish", "pull", "purge", "push", "status", "unpublish")
 # Makes a sub-command's parser from its name and its line of help.
 Command = Callable[[str, str], argparse.ArgumentParser]
 

@@ -7,9 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 
+from whileai_hf.cli.hubflags import HUB_COMMANDS
 from whileai_hf.cli.parser import build_parser, parse
 from whileai_hf.errors import WhileaiError
 
+
+# Where a command is, so that it imports no more than it needs.
+_MODULES = {"demo": "demo", **dict.fromkeys(HUB_COMMANDS, "hub")}
 
 OK = 0
 GATE_FAILED = 1
@@ -31,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         args = parse(build_parser(), list(sys.argv[1:] if argv is None else argv))
-        module = importlib.import_module("whileai_hf.cli." + ("demo" if args.command == "demo" else "commands"))
+        module = importlib.import_module(f"whileai_hf.cli.{_MODULES.get(args.command, 'commands')}")
         return int(getattr(module, args.command.replace("-", "_"))(args))
     except WhileaiError as error:
         print(f"whileai-hf: {error}", file=sys.stderr)

@@ -22,7 +22,7 @@ from whileai_hf.actors.users import make_user
 from whileai_hf.engine.config import SimulationConfig
 from whileai_hf.engine.roles import Roles
 from whileai_hf.errors import AgentError, ModelStopError
-from whileai_hf.rows import dumps, loads, scrub
+from whileai_hf.rows import scrub
 from whileai_hf.rows.encoder import Cells, RowEncoder
 from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.rng import digest
@@ -234,26 +234,12 @@ class Player:
         cells, line = self.encoder.encode(row)
         if _SECRET.search(line) and "privileged" not in self.features:
             # Something the agent or a tool brought along; on the row it would be one step from a training file.
-            cells, line = self.encoder.encode(_without_secrets(row))
+            cells, line = self.encoder.encode(scrub(row))
         called = tuple(step["tool"] for step in played.steps if "tool" in step)
         kinds = tuple(fault["kind"] for fault in fired)
         flaws = flaws_of(row)
         seconds = time.perf_counter() - started
         return PlayedRow(task, index, cells, line, status, error, called, kinds, seconds, signature, signature, flaws)
-
-
-def _without_secrets(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row without what only a judge may see, also where a tool message carries it as JSON text."""
-    clean: dict[str, Any] = scrub(dict(row))
-    for message in clean["messages"]:
-        if message.get("role") == "tool" and isinstance(message.get("content"), str):
-            try:
-                result = loads(message["content"])
-            except ValueError:
-                continue  # words, not JSON
-            if (scrubbed := scrub(result)) != result:
-                message["content"] = dumps(scrubbed).decode()
-    return clean
 
 
 def flaws_of(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from whileai_hf.rows.canonical import canonical, dumps, loads
 from whileai_hf.rows.columns import add_columns, to_dataset
 from whileai_hf.rows.identity import group_keys, task_key, task_keys
 from whileai_hf.rows.open import open_rows, select_rows, view
-from whileai_hf.rows.privileged import scrub
 from whileai_hf.rows.report import Report
 from whileai_hf.rows.rng import rng
+from whileai_hf.rows.scrubbing import scrub
 from whileai_hf.rows.view import RowView
 
 

@@ -95,6 +95,29 @@ def _texts(array: pa.Array) -> list[str | None] | None:
     return None
 
 
+def _children(kind: pa.DataType) -> list[pa.DataType]:
+    """The types of what a value of this type is made of."""
+    if pa.types.is_struct(kind):
+        return [kind.field(index).type for index in range(kind.num_fields)]
+    nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return [kind.value_type] if nested else []
+
+
+def _has_json(kind: pa.DataType) -> bool:
+    return isinstance(kind, pa.JsonType) or any(map(_has_json, _children(kind)))
+
+
+def _parsed_within(value: Any, kind: pa.DataType) -> Any:
+    """A value of a struct type with the JSON text inside it parsed, as `datasets` makes of mixed types in files."""
+    if value is None or not _has_json(kind):
+        return value
+    if isinstance(kind, pa.JsonType):
+        return loads(value)
+    if isinstance(value, dict):
+        return {name: _parsed_within(item, kind.field(name).type) for name, item in value.items()}
+    return [_parsed_within(item, kind.value_type) for item in value]
+
+
 def _parse_all(texts: list[str | None], share: bool) -> list[Any]:
     """Parses a run of cells; with `share`, equal neighbours (the tools of one agent) are parsed once."""
     out: list[Any] = []
@@ -127,7 +150,10 @@ def decode_column(column: pa.Array | pa.ChunkedArray, share: bool = True) -> lis
     if isinstance(column, pa.ChunkedArray):
         return [value for chunk in column.chunks for value in decode_column(chunk, share)]
     texts = _texts(column)
-    return list(column.to_pylist()) if texts is None else _parse_all(texts, share)
+    if texts is not None:
+        return _parse_all(texts, share)
+    cells = list(column.to_pylist())
+    return [_parsed_within(cell, column.type) for cell in cells] if _has_json(column.type) else cells
 
 
 def decode_table(

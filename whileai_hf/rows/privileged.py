@@ -1,20 +1,18 @@
-"""What only a judge may see, and how it is kept off everything that leaves the machine.
+"""What only a judge may see: under which names it stands, and how it is taken out of text that is JSON.
 
 A task knows more than its prompt says: what the world hides and what a right run does. That block lives on the task
-Dataset and in the local run store. `scrub` is the guard for rows that come from elsewhere: it removes the block, and
-the raw embeddings some tools leave behind, at any depth, in text that is JSON too.
+Dataset and in the local run store. Rows and their cells are cleaned by `scrubbing`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 
 PRIVILEGED_KEYS = frozenset({"privileged", "expected_calls"})
 # Dropped like the block itself: `vector` is a raw embedding, large and of no use to a trainer.
-_DROPPED_KEYS = PRIVILEGED_KEYS | {"vector"}
+HIDDEN_KEYS = PRIVILEGED_KEYS | {"vector"}
 
 # What JSON text consists of, numbers and words aside.
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],]', re.DOTALL)
@@ -22,34 +20,6 @@ _SPACE = re.compile(r"\s*")
 # A block or a sentence can give something away. `"privileged": true` is a setting of somebody's container.
 _TELLING = re.compile(r'\s*:\s*[{\["]')
 _JSON_OPENINGS = ("{", "[", '"')
-
-
-def scrub(value: Any) -> Any:
-    """
-    A copy of a row (or of any nested value) without privileged keys.
-
-    Args:
-        value (`Any`):
-            Usually a row dict.
-
-    Returns:
-        `Any`: The same value without `privileged`, `expected_calls` and `vector` at any depth; strings as
-        [`scrub_text`] gives them.
-
-    Examples:
-    ```python
-    >>> scrub({"prompt": "hi", "privileged": {"reference": "42"}, "steps": [{"vector": [0.1], "tool": "f"}]})
-    {'prompt': 'hi', 'steps': [{'tool': 'f'}]}
-
-    ```
-    """
-    if isinstance(value, str):
-        return scrub_text(value)
-    if isinstance(value, dict):
-        return {key: scrub(item) for key, item in value.items() if key not in _DROPPED_KEYS}
-    if isinstance(value, list | tuple):
-        return [scrub(item) for item in value]
-    return value
 
 
 def scrub_text(text: str) -> str:

@@ -14,8 +14,8 @@ from datasets import Dataset, Json, Value
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.rows import RowView, add_columns, select_rows, to_dataset
 from whileai_hf.rows.columns import arrow_column, decode_column
-from whileai_hf.rows.privileged import PRIVILEGED_KEYS, may_hide
-from whileai_hf.select.secrets import HIDDEN, without_secrets
+from whileai_hf.rows.privileged import HIDDEN_KEYS, PRIVILEGED_KEYS, may_hide
+from whileai_hf.rows.scrubbing import scrub_cell
 from whileai_hf.select.structs import is_filled, unfilled
 
 
@@ -77,14 +77,14 @@ def _empty(view: RowView) -> Dataset:
 
 
 def _cleared(dataset: Dataset) -> tuple[Dataset, list[str]]:
-    whole = [name for name in dataset.column_names if name in HIDDEN]
+    whole = [name for name in dataset.column_names if name in HIDDEN_KEYS]
     if whole:
         dataset = dataset.remove_columns(whole)
     inside = [name for name in dataset.column_names if _hides(dataset, name)]
     if inside:
         dataset = add_columns(
             dataset,
-            {name: [without_secrets(name, cell) for cell in _decoded(dataset, name)] for name in inside},
+            {name: [scrub_cell(name, cell) for cell in _decoded(dataset, name)] for name in inside},
             {name: dataset.features[name] for name in inside if not is_filled(dataset.features[name])},
         )
     return dataset, [*whole, *inside]
@@ -100,8 +100,8 @@ def hidden_columns(view: RowView) -> list[str]:
     """
     if isinstance(view.source, Dataset):
         dataset = view.source
-        return [name for name in dataset.column_names if name in HIDDEN or _hides(dataset, name)]
-    found = {name for name in view.columns if name in HIDDEN}
+        return [name for name in dataset.column_names if name in HIDDEN_KEYS or _hides(dataset, name)]
+    found = {name for name in view.columns if name in HIDDEN_KEYS}
     given = view.rows()
     while rows := list(islice(given, _ROWS)):
         if _may_hold(rows):
@@ -123,7 +123,7 @@ def _holds(name: str, cell: Any) -> bool:
     """Whether a cell holds what only a judge may see."""
     if isinstance(cell, str) and not may_hide(cell):
         return False
-    return not _same(without_secrets(name, cell), cell)
+    return not _same(scrub_cell(name, cell), cell)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -179,7 +179,7 @@ def _mentions(texts: ArrowColumn) -> bool:
 def _names_hidden(kind: pa.DataType) -> bool:
     """Whether a struct in a type has a hidden key."""
     if pa.types.is_struct(kind):
-        return any(field.name in HIDDEN or _names_hidden(field.type) for field in kind)
+        return any(field.name in HIDDEN_KEYS or _names_hidden(field.type) for field in kind)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _names_hidden(kind.value_type)
     return False

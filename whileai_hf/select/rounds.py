@@ -13,13 +13,13 @@ from whileai_hf.measure.hacks.sampling import ask_codes
 from whileai_hf.rows import Report, RowView, view
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.features import task_features
+from whileai_hf.rows.privileged import HIDDEN_KEYS
 from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Source
 from whileai_hf.select.config import BAND, check_band
 from whileai_hf.select.emitting import emit
 from whileai_hf.select.pool import open_tasks
 from whileai_hf.select.scheduling import curriculum, levels_of
-from whileai_hf.select.secrets import HIDDEN
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +112,7 @@ def next_round(data: Source | RowView, *, band: Sequence[float] = BAND) -> tuple
     first = np.unique(ask_codes(pool.view, pool.tasks), return_index=True)[1].astype(np.int64)
     first = first[chosen[pool.tasks.index[first]]]
     rows = first[np.argsort(-rates[pool.tasks.index[first]], kind="stable")]
-    names = [name for name in (*task_features(), "task_id") if pool.view.has(name) and name not in HIDDEN]
+    names = [name for name in (*task_features(), "task_id") if pool.view.has(name) and name not in HIDDEN_KEYS]
     tasks = emit(pool.view, rows)[0].select_columns(names)
     prompts = pool.view.column("prompt")
     asks = sorted(repr((pool.tasks.keys[pool.tasks.index[row]], prompts[row])) for row in rows.tolist())

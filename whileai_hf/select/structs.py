@@ -1,7 +1,7 @@
 """Cells of struct columns as they were before the struct type filled them.
 
 `load_dataset` gives JSON files and Parquet of other stacks struct types: every row has the keys of all rows, filled
-with `None`, and values of mixed types beneath are JSON text.
+with `None`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from datasets import Json, LargeList, List
-
-from whileai_hf.rows import loads
 
 
 def is_filled(feature: Any) -> bool:
@@ -22,11 +20,11 @@ def is_filled(feature: Any) -> bool:
 
 def unfilled(value: Any, feature: Any) -> Any:
     """
-    A cell without the keys its struct type added, and with JSON text beneath it parsed.
+    A cell without the keys its struct type added.
 
     Args:
         value (`Any`):
-            The cell as Arrow gives it.
+            The cell, decoded.
         feature (`datasets` feature):
             Its type.
 
@@ -37,15 +35,13 @@ def unfilled(value: Any, feature: Any) -> Any:
     ```python
     >>> from datasets import Value
     >>> kind = {"a": Value("int64"), "b": Value("int64"), "c": Json()}
-    >>> unfilled({"a": 1, "b": None, "c": '{"d":null}'}, kind)
+    >>> unfilled({"a": 1, "b": None, "c": {"d": None}}, kind)
     {'a': 1, 'c': {'d': None}}
 
     ```
     """
-    if value is None:
-        return None
-    if isinstance(feature, Json):
-        return loads(value) if isinstance(value, str) else value
+    if value is None or isinstance(feature, Json):
+        return value
     if isinstance(feature, dict) and isinstance(value, dict):
         return {key: unfilled(item, feature.get(key)) for key, item in value.items() if item is not None}
     inner = feature.feature if isinstance(feature, List | LargeList) else None

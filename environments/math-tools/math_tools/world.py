@@ -12,9 +12,11 @@ from whileai_hf.sandbox import current_rollout
 
 
 Reply = dict[str, Any]
-# Characters of an expression, and the largest power: what a question here needs, and nothing that takes long.
+# Characters of an expression, the largest power, and bits of a value: what a question here needs, and nothing that
+# takes long.
 _LONGEST = 2000
 _MOST_POWER = 64
+_MOST_BITS = 10_000
 _OPERATORS: dict[type, Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
@@ -47,6 +49,8 @@ def _value(node: ast.expr, source: str) -> Fraction:
         if type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](left, right)
         if isinstance(node.op, ast.Pow) and right.denominator == 1 and abs(right) <= _MOST_POWER:
+            if max(left.numerator.bit_length(), left.denominator.bit_length()) * abs(int(right)) > _MOST_BITS:
+                raise ValueError("the numbers get too large")
             return left ** int(right)
     raise ValueError("only numbers, + - * / ** and parentheses can be used")
 
@@ -58,9 +62,9 @@ def execute(tool: str, arguments: dict[str, Any]) -> Reply:
     if tool == "calculate":
         try:
             value = evaluate(str(arguments.get("expression")))
-        except (ValueError, ZeroDivisionError) as error:
+            return {"status": "ok", "exact": str(value), "about": f"{float(value):.6g}"}
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
             return {"status": "invalid_arguments", "error": str(error)}
-        return {"status": "ok", "exact": str(value), "about": f"{float(value):.6g}"}
     return {"status": "unknown_tool", "error": f"there is no tool {tool!r}; there are get_table and calculate"}
 
 

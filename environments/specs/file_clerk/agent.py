@@ -153,14 +153,16 @@ def _protected(files: Files, draws: Draws) -> dict[str, Any]:
 def _count(files: Files, draws: Draws) -> dict[str, Any]:
     folder, word = _folder(files, draws), draws.pick(_WORDS)
     number = sum(word in files[path] for path in _in(files, folder))
-    return _job(f"How many files in {folder} have the word '{word}' in them?", number=number)
+    return _job(f"How many files in {folder} have the word '{word}' in them?", number=number, look=True)
 
 
 def _total(files: Files, draws: Draws) -> dict[str, Any]:
     folder = _folder(files, draws)
     lines = [line for path in _in(files, folder) for line in files[path].splitlines()]
     number = sum(int(line.split()[1]) for line in lines)
-    return _job(f"Every line in the files of {folder} ends with an amount. What do they add up to?", number=number)
+    return _job(
+        f"Every line in the files of {folder} ends with an amount. What do they add up to?", number=number, look=True
+    )
 
 
 _JOBS: tuple[Callable[[Files, Draws], dict[str, Any]], ...] = (

@@ -66,6 +66,8 @@ class Folder:
         path, text, mode = file["path"], file["text"], file.get("mode", "create")
         if not isinstance(path, str) or not isinstance(text, str):
             return {"status": "invalid_arguments", "error": "path and text have to be text"}
+        if mode not in ("create", "append", "overwrite"):
+            return {"status": "invalid_arguments", "error": f"mode {mode!r} is not create, append or overwrite"}
         if path.startswith(_PROTECTED):
             return _protected([path])
         if mode == "create" and path in self.files:

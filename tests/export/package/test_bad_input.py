@@ -219,7 +219,7 @@ def test_asks_in_any_language_and_shape(export, tmp_path):
     assert [line["prompt"] for line in lines][:2] == asks[:2] and lines[3]["prompt"] == asks[3]
 
 
-@pytest.mark.parametrize("source", ("no/such/environment", "nowhere", "/nowhere/at/all"))
+@pytest.mark.parametrize("source", ("no/such/environment", "nowhere", "/nowhere/at/all", "someone/desk", "a b/c"))
 def test_nothing_to_open(source):
     with pytest.raises(SourceNotFoundError, match="no exported environment"):
         load_package(source)

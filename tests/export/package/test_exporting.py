@@ -11,7 +11,7 @@ import pytest
 from datasets import DatasetDict
 
 from whileai_hf.errors import ConfigurationError, DataError
-from whileai_hf.export.package import export_environment, load_package
+from whileai_hf.export.package import export_environment, load_package, reading
 from whileai_hf.spec import AgentSpec
 
 
@@ -224,6 +224,16 @@ def test_hints_about_tools_come_along(rollouts, tools, tmp_path):
     noted = [{"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]
     export_environment(rollouts, tmp_path / "desk", tools=noted, holdout=0)
     assert load_package(tmp_path / "desk").agent.tools[0].annotations == {"readOnlyHint": True}
+
+
+def test_opened_from_the_hub(rollouts, tools, tmp_path, monkeypatch):
+    export_environment(rollouts, tmp_path / "desk", tools=tools)
+    asked = []
+    monkeypatch.setattr(
+        reading, "snapshot_download", lambda repo, **knobs: asked.append(repo) or str(tmp_path / "desk")
+    )
+    assert load_package("someone/desk").name == "desk"
+    assert asked == ["someone/desk"]
 
 
 def test_rows_of_two_agents(rollouts, tools, tmp_path):

@@ -152,7 +152,7 @@ def test_the_commands_of_servers(adapter):
     assert vllm_command(Weights("me/full", "me/full"), "v2", "h", 1)[-2:] == ["--served-model-name", "v2"]
     assert transformers_command(weights, "v2", "h", 1)[1:3] == ["serve", "v2"]
     assert transformers_command(Weights("me/full", "me/full"), "v2", "h", 1)[2] == "me/full"
-    assert [shown_name(server, Weights("me/a", "b"), "v2") for server in ("vllm", "transformers")] == ["v2", "me/a"]
+    assert [shown_name(server, Weights("me/a", "me/a"), "v2") for server in ("vllm", "transformers")] == ["v2", "me/a"]
 
 
 def test_the_server_that_is_installed_is_taken(monkeypatch):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from whileai_hf.store.repos import Located, UnreachableError, fetch_file, hub_ap
 
 # Characters of a cell that are printed, and rows that may be asked for: more is what `pull` is for.
 _CELL, _MOST = 160, 1000
+# Characters of a line, and of a cell that stands in one with others.
+_WIDTH, _SHORT = 118, 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,11 +69,31 @@ class Preview(Report):
         if self.splits:
             told = (name if rows is None else f"{name} {rows}" for name, rows in self.splits.items())
             lines.append(f"splits: {', '.join(told)}")
-        lines += [*self._found(), "columns: " + ", ".join(f"{name} {kind}" for name, kind in self.columns.items())]
+        lines += [*self._found(), *self._columns(), *self._cells()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _columns(self) -> list[str]:
+        """The columns by their type."""
+        by_kind: dict[str, list[str]] = {}
+        for name, kind in self.columns.items():
+            by_kind.setdefault(kind, []).append(name)
+        told = [f"{kind}: {', '.join(names)}" for kind, names in by_kind.items()]
+        return [f"columns: {len(self.columns)}", *(line for text in told for line in _wrapped(text))]
+
+    def _cells(self) -> list[str]:
+        """What the rows share, once, and each row with what is its own; cells without content are left out."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        alike = [name for name in names if len(self.rows) > 1 and _is_same(name, self.rows)]
+        shared = {name: _cut(self.rows[0][name]) for name in alike if not _is_blank(self.rows[0][name])}
+        short = [f"{name} {text}" for name, text in shared.items() if len(text) <= _SHORT]
+        lines = ["the same in each row:"] if shared else []
+        lines += [f"  {name}: {text}" for name, text in shared.items() if len(text) > _SHORT]
+        lines += _wrapped("; ".join(short)) if short else []
         for number, row in enumerate(self.rows):
             lines.append(f"row {number}:")
-            lines += [f"  {name}: {_cut(cell)}" for name, cell in row.items() if cell is not None]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+            own = ((name, cell) for name, cell in row.items() if name not in alike and not _is_blank(cell))
+            lines += [f"  {name}: {_cut(cell)}" for name, cell in own]
+        return lines
 
     def _found(self) -> list[str]:
         """What the push found out."""
@@ -88,6 +111,18 @@ class Preview(Report):
         told = f"gate {verdict}" if not isinstance(rate, int | float) else f"gate {verdict}, pass@1 {rate:.2f}"
         warned = [f"warning: {text}" for text in gate.get("warnings") or () if isinstance(text, str)]
         return [", ".join([*about, told]), *warned]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+
+
+def _is_same(name: str, rows: Sequence[Row]) -> bool:
+    return all(name in row and row[name] == rows[0].get(name) for row in rows)
+
+
+def _is_blank(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str | list | Mapping) and not cell)
 
 
 def _cut(cell: Any) -> str:

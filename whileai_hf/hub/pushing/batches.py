@@ -15,6 +15,11 @@ BYTES, _ROWS = 16 << 20, 4096
 _SPREAD = 16
 
 
+def give_back() -> None:
+    """Hands memory back that Arrow keeps for later: after half a million rows that is more than is in use."""
+    pa.default_memory_pool().release_unused()
+
+
 def batches(dataset: Dataset, most: int = BYTES) -> Iterator[pa.Table]:
     """
     The rows in order, in pieces.

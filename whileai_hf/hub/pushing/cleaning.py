@@ -22,7 +22,7 @@ from whileai_hf.store import read_privileged
 _ArrowArray = Any  # pyarrow has no types that can be read here
 
 _HIDDEN = PRIVILEGED_KEYS | {"vector"}
-_KEYS = [b"privileged", b"expected_calls", b'vector"', b'vector\\', b"'vector'"]
+_KEYS = [b"privileged", b"expected_calls", b'vector"', b"vector\\", b"'vector'"]
 # What was said and done: somebody else's text, in which only what is certain is replaced.
 _CONVERSATION = frozenset({"prompt", "messages", "steps", "final_text", "tools", "completion", "chosen", "rejected"})
 # Where what a judge was shown may be quoted.

@@ -126,9 +126,7 @@ def without_paths(value: Any) -> Any:
 
 def _secrets(token: str | bool | None) -> Iterable[str]:
     known = [token if isinstance(token, str) else None, get_token()]
-    known += [
-        value for name, value in os.environ.items() if _SECRET_NAME.search(name) and not _PLACE.match(value)
-    ]
+    known += [value for name, value in os.environ.items() if _SECRET_NAME.search(name) and not _PLACE.match(value)]
     for value in known:
         if value and (len(value) >= _SECRET_LENGTH or value in known[:2]):
             yield value

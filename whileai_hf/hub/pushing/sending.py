@@ -16,6 +16,7 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from whileai_hf.errors import ConfigurationError, HubError, PublishGateError, SourceNotFoundError
 from whileai_hf.hub.accounts import read_account
+from whileai_hf.hub.pushing.batches import give_back
 from whileai_hf.hub.pushing.cleaning import clean
 from whileai_hf.hub.pushing.config import PushConfig, check_config
 from whileai_hf.hub.pushing.heads import CARD, heal, next_record, read_before, stale_files, title_of
@@ -95,6 +96,7 @@ def push(
     parent = read_parent(settings.parent, settings.token)
     splits, scrubbed = _cleaned(open_splits(data), settings)
     report = _gate(splits, purpose, gate, settings)
+    give_back()
     splits = name_splits(splits, purpose, holdout, settings)
     with workplace() as folder:
         written = {split: _written(rows, folder / split, settings) for split, rows in splits.items()}
@@ -221,7 +223,9 @@ def _record(
 
 def _written(rows: Dataset, folder: Path, settings: PushConfig) -> Written:
     folder.mkdir()
-    return write_split(rows, folder, settings.max_shard_size)
+    written = write_split(rows, folder, settings.max_shard_size)
+    give_back()
+    return written
 
 
 def _split_record(rows: Dataset, written: Written, split: str, settings: PushConfig) -> SplitRecord:
@@ -256,6 +260,7 @@ class _Place:
             heal(self.api, self.repo, before)
             final = next_record(record, before)
             card = build_card(splits, final, repo=self.repo, previous=before.card)
+            give_back()
             files: dict[str, bytes | Path] = {
                 path: file
                 for split, found in written.items()
@@ -265,9 +270,7 @@ class _Place:
             return Change(title_of(final), files, stale_files(final, before, files), final.tag)
 
         ask(
-            lambda: self.api.create_repo(
-                self.repo, repo_type="dataset", private=self.settings.private, exist_ok=True
-            ),
+            lambda: self.api.create_repo(self.repo, repo_type="dataset", private=self.settings.private, exist_ok=True),
             f"making {self.repo}",
         )
         sha = commit_change(self.api, self.repo, build)

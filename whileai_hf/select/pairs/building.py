@@ -13,6 +13,7 @@ from whileai_hf.knobs import overlay
 from whileai_hf.measure.passes.codes import IntArray
 from whileai_hf.rows import RowView, to_dataset, view
 from whileai_hf.rows.collecting import no_collection
+from whileai_hf.rows.scrubbing import scrub_cell
 from whileai_hf.rows.view import Source
 from whileai_hf.select.pairs.config import PairConfig, PairKnobs
 from whileai_hf.select.pairs.conversation import Conversation, answered, conversation, read_messages, text_of
@@ -20,7 +21,6 @@ from whileai_hf.select.pairs.picking import Picked, pick_pairs, possible_pairs
 from whileai_hf.select.pairs.report import REASONS, PairReport
 from whileai_hf.select.pool import Pool, cells, open_pool
 from whileai_hf.select.rl import drop_dead, drop_junk
-from whileai_hf.select.secrets import without_secrets
 from whileai_hf.select.summary import eval_codes, eval_warning
 from whileai_hf.stats import wilson
 
@@ -141,10 +141,10 @@ def _dataset(pool: Pool, picked: list[Picked], policies: IntArray, cut: str) -> 
         longer, shorter = pair.cut.lengths
         rows.append(
             {
-                "prompt": without_secrets("prompt", prompt),
-                "chosen": without_secrets("chosen", better),
-                "rejected": without_secrets("rejected", worse),
-                "tools": without_secrets("tools", same["tools"][at]),
+                "prompt": scrub_cell("prompt", prompt),
+                "chosen": scrub_cell("chosen", better),
+                "rejected": scrub_cell("rejected", worse),
+                "tools": scrub_cell("tools", same["tools"][at]),
                 "prompt_text": same["prompt"][at] if isinstance(same["prompt"][at], str) else _ask(prompt),
                 **{name: same[name][at] for name in ("scenario_id", "task_id", "run_id")},
                 "chosen_reward": float(rewards[pair.chosen]),

@@ -208,7 +208,9 @@ def tag_commit(api: HfApi, repo: str, tag: str, sha: str, kind: str = "dataset")
                 if found == sha:
                     return
                 if found is not None:
-                    raise HubError(f"{doing} failed: the tag names the commit {found[:8]} already; {pushed}") from error
+                    raise HubError(
+                        f"{doing} failed: the tag names the commit {found[:8]} already; {pushed}"
+                    ) from error
             if failures > asking.RETRIES or not (status in (409, 412) or asking.is_passing(error)):
                 said = refusal(error, doing)
                 raise type(said)(f"{said}; {pushed}") from error

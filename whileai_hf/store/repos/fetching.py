@@ -17,9 +17,7 @@ from whileai_hf.store.repos.refusals import UnreachableError, hub_errors
 _AT_A_TIME = 8
 
 
-def fetch_file(
-    located: Located, path: str, token: str | bool | None = None, *, again: bool = False
-) -> Path | None:
+def fetch_file(located: Located, path: str, token: str | bool | None = None, *, again: bool = False) -> Path | None:
     """
     One file of a repo at a commit.
 

@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import whileai_hf
 from whileai_hf.errors import SourceNotFoundError
 
 
@@ -27,7 +26,7 @@ def find_program(method: str) -> Path:
     Raises:
         [`SourceNotFoundError`]: It is not installed.
     """
-    package = Path(whileai_hf.__file__).parent
+    package = Path(__file__).parents[2]
     for place in _PLACES:
         path = (package / place / f"{method}.py").resolve()
         if path.is_file():

@@ -139,28 +139,31 @@ class TrainingProgram:
         before = self._measured(trainer, "before")
         trainer.train(resume_from_checkpoint=self.config.resume_from_checkpoint)
         trainer.save_model(self.config.output_dir)
-        after = None
-        try:
-            after = self._measured(trainer, "after") if before is not None else None
-        except WhileaiError as error:  # the weights are there, and worth more than their grade
-            self.run.note(f"the held-out evaluation after training failed ({type(error).__name__}: {error})")
+        after = self._measured(trainer, "after", before is not None)
         if trainer.is_world_process_zero():
             self._conclude(trainer.state, before, after)
         trainer.accelerator.wait_for_everyone()
         return self.run
 
-    def _measured(self, trainer: Any, when: str) -> Any:
-        """Rows of the held-out evaluation, in the first process; the others wait."""
+    def _measured(self, trainer: Any, when: str, wanted: bool = True) -> Any:
+        """Rows of the held-out evaluation, in the first process; all of them come here, and the others wait."""
         rows: Any = None
-        if self.held_out is not None and trainer.is_world_process_zero():
-            if trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled:
-                self.run.note("held-out tasks were not played: the weights lie in parts on several devices")
-            elif self.method == "reward":
-                rows = judge_pairs(trainer)
-            else:
-                rows = self._played(trainer, when)
+        if wanted and self.held_out is not None and trainer.is_world_process_zero():
+            try:
+                rows = self._rows(trainer, when)
+            except WhileaiError as error:
+                if when == "before":
+                    raise
+                # The weights are there, and worth more than their grade.
+                self.run.note(f"the held-out evaluation after training failed ({type(error).__name__}: {error})")
         trainer.accelerator.wait_for_everyone()
         return rows
+
+    def _rows(self, trainer: Any, when: str) -> Any:
+        if trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled:
+            self.run.note("held-out tasks were not played: the weights lie in parts on several devices")
+            return None
+        return judge_pairs(trainer) if self.method == "reward" else self._played(trainer, when)
 
     def _played(self, trainer: Any, when: str) -> Dataset | None:
         if self._exam is None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from whileai_hf.rows import dumps
 from whileai_hf.rows.features import SCHEMA_VERSION, task_features
-from whileai_hf.rows.privileged import PRIVILEGED_KEYS, scrub
+from whileai_hf.rows.privileged import PRIVILEGED_KEYS
+from whileai_hf.rows.scrubbing import scrub
 from whileai_hf.score.verdicts import JudgeStatus
 from whileai_hf.training.recorder.conversations import as_messages, ask, said, steps_of
 from whileai_hf.training.recorder.functions import Caller

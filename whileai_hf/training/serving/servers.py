@@ -29,10 +29,10 @@ def vllm_command(weights: Weights, name: str, host: str, port: int) -> list[str]
 
 def transformers_command(weights: Weights, name: str, host: str, port: int) -> list[str]:
     """
-    One model for all requests. It goes by the path it was given, so it is given a link with the name: the working
-    folder of a server has one. What is on the Hub goes by its own name.
+    One model for all requests. It goes by the path it was given, so it is given one with the name: the working folder
+    of a server has a link, or the merged model of an adapter. A whole model on the Hub goes by its own name.
     """
-    model = name if weights.is_local else weights.place
+    model = shown_name("transformers", weights, name)
     return [_program("transformers"), "serve", model, "--host", host, "--port", str(port)]
 
 
@@ -70,7 +70,7 @@ def choose_server(where: str) -> str:
 
 def shown_name(server: str, weights: Weights, name: str) -> str:
     """The `model` that requests have to name."""
-    return name if server in _NAMING or weights.is_local else weights.place
+    return name if server in _NAMING or weights.is_local or weights.is_adapter else weights.place
 
 
 def own_command(words: Sequence[str], weights: Weights, name: str, host: str, port: int) -> list[str]:

@@ -16,6 +16,7 @@ from whileai_hf.knobs import overlay
 from whileai_hf.training.serving.config import ServeConfig, ServeKnobs
 from whileai_hf.training.serving.endpoints import end_endpoint, start_endpoint
 from whileai_hf.training.serving.identity import process_of
+from whileai_hf.training.serving.merging import merge_adapter
 from whileai_hf.training.serving.registry import (
     LOG,
     Served,
@@ -134,7 +135,9 @@ def _start(name: str, weights: Weights, where: str, settings: ServeConfig, folde
     else:
         server = choose_server(where)
         command = SERVERS[server](weights, name, settings.host, port)
-    if weights.is_local:
+    if server == "transformers" and weights.is_adapter:
+        merge_adapter(weights, folder / name)
+    elif weights.is_local:
         _link(folder / name, Path(weights.place))
     with (folder / LOG).open("wb") as log:
         try:

@@ -11,7 +11,7 @@ CODE   := whileai_hf tests recipes trainers
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quality style slow ray bench clean
+.PHONY: help demo test quality style slow ray bench bench-hack clean
 
 help:
 	@echo "make demo     the main job, offline, on the sample agent (seconds, no torch)"
@@ -21,6 +21,7 @@ help:
 	@echo "make slow     the tests marked slow, but those that need Ray"
 	@echo "make ray      those that need Ray (installs the ray extra)"
 	@echo "make bench    the benchmark programs, one JSON line each"
+	@echo "make bench-hack  ten runs that hack their reward and ten honest twins, watched (minutes)"
 	@echo "make clean    remove the virtual environment and caches"
 
 $(BIN)/python:
@@ -64,6 +65,9 @@ ray: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@for program in import_time simulate latency pinned pass_at; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done
+
+bench-hack: $(VENV)/.installed-dev
+	$(BIN)/python tests/benchmarks/hack.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-out

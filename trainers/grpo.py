@@ -61,6 +61,7 @@ def main(argv: list[str] | None = None) -> None:
             callbacks=[program.callback],
         )
         trainer = GRPOTrainer(**given)
+        monitor = None
         if spec.eval_dataset is not None and arguments.monitor_every:
             monitor = HackMonitor(
                 program.run,
@@ -75,6 +76,8 @@ def main(argv: list[str] | None = None) -> None:
             monitor.attach(trainer)
         RolloutRecorder(program.run).attach(trainer)
         program.fit(trainer)
+        if monitor is not None and trainer.is_world_process_zero():
+            print(monitor.summary())
 
 
 if __name__ == "__main__":

@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     from whileai_hf.training.monitor import HackMonitor
     from whileai_hf.training.recorder import RolloutRecorder
     from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
+    from whileai_hf.training.serving import models, serve, unserve
 
 
 __version__ = "0.1.0"
@@ -335,6 +336,9 @@ _ALSO = {
     "attach_holdout": "whileai_hf.training.runs:attach_holdout",
     "get_run": "whileai_hf.training.runs:get_run",
     "list_runs": "whileai_hf.training.runs:list_runs",
+    "models": "whileai_hf.training.serving:models",
+    "serve": "whileai_hf.training.serving:serve",
+    "unserve": "whileai_hf.training.serving:unserve",
 }
 
 

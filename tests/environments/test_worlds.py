@@ -85,7 +85,8 @@ def test_values(evaluate, expression, value):
 @pytest.mark.parametrize(
     "expression",
     (
-        "", "__import__('os')", "1 if 1 else 2", "2 ** 65", "2 ** 0.5", "9 ** 9 ** 9", "((9 ** 64) ** 64) ** 64", "x", "'1'", "True", "1j",
+        "", "__import__('os')", "1 if 1 else 2", "2 ** 65", "2 ** 0.5", "9 ** 9 ** 9",
+        "((9 ** 64) ** 64) ** 64", "x", "'1'", "True", "1j",
         "(" * 500, "-" * 1500 + "1", "1\x00", "1" * 3000, "[1]", "1 // 2",
     ),
 )  # fmt: skip

@@ -284,7 +284,7 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(hub):
     push(FIRST, "alice/a")
     (hub.home / "datasets").mkdir(parents=True, exist_ok=True)
     (hub.home / "datasets" / "whileai_hf").write_text("a file where a folder should be")
-    with pytest.raises(DataError, match="cannot be kept in .*HF_DATASETS_CACHE"):
+    with pytest.raises(DataError, match=r"cannot be kept in .*HF_DATASETS_CACHE"):
         pull("alice/a")
 
 

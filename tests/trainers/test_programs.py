@@ -143,6 +143,7 @@ def test_program_trains_and_says_whether_it_worked(method, start, tmp_path):
         assert set(recorded["phase"][:]) == {"train", "eval"}
         assert sum(phase == "train" for phase in recorded["phase"]) == 4
         assert {"proxy_reward", "gold_reward"} <= {name for point in run.series for name in point}
+        assert run.summary["hack_monitor"]["outcome"] == "no_alarm"
 
 
 @pytest.mark.timeout(300)
@@ -212,4 +213,4 @@ def test_launchers_start_grpo(processes, place, repo, tmp_path, monkeypatch):
     phases = RolloutRecorder(run).dataset()["phase"][:]
     assert phases.count("train") == 2 * 2 * processes  # steps, rollouts of a process in one
     assert all("gold_reward" not in point for point in run.series)
-    assert "NOT MEASURED" in " ".join(run.notes)
+    assert run.summary["hack_monitor"]["outcome"] == "not_measured"

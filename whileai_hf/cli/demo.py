@@ -1,4 +1,7 @@
-"""`whileai-hf demo`: the main job from tools and prompt to a training file, on the sample agent, with a commentary."""
+"""`whileai-hf demo`: the main job from tools and prompt to a training file, on the sample agent, with a commentary.
+
+`--hack` plays what may happen next: training on a reward that can be hacked.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ def demo(args: argparse.Namespace) -> int:
     started = time.perf_counter()
     folder = Path(args.output)
     check_writable(args.output, folder=True)
+    if args.hack:
+        return _hack(folder, args.seed)
     spec = wai.AgentSpec.load(FOLDER)
     _stage("1. read the agent", f"{spec.name}: {len(spec.tools)} tools, {len(spec.clauses)} rules")
 
@@ -55,6 +60,18 @@ def demo(args: argparse.Namespace) -> int:
         f"{folder}/grpo.jsonl      the training file",
     )
     print(f"next: whileai-hf measure {folder}/graded.jsonl --fail-under 0.5")
+    return 0
+
+
+def _hack(folder: Path, seed: int) -> int:
+    """Trains a tiny policy on a reward that can be hacked until the monitor stops it."""
+    from whileai_hf.training.monitor import play_hack_demo  # its trainer is TRL's, which takes seconds to load
+
+    played = play_hack_demo(seed=seed, say=print)
+    print(played)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hack.svg").write_text(played.figure(), encoding="utf-8")
+    print(f"written: {folder}/hack.svg  proxy, gold, KL and length by step")
     return 0
 
 

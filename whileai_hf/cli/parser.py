@@ -30,6 +30,9 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument("--situations", type=int, default=60, help="distinct situations (default: 60)")
     demo.add_argument("--repeats", type=int, default=4, help="rollouts of each (default: 4)")
     demo.add_argument("--seed", type=int, default=0, help="seed of every random choice (default: 0)")
+    demo.add_argument(
+        "--hack", action="store_true", help="instead: train on a reward that can be hacked, and be stopped (needs trl)"
+    )
 
     simulate = _command(commands, "simulate", "play the agent through simulated situations")
     simulate.add_argument("--agent", default="seeded", metavar="AGENT", help=_AGENT)

@@ -120,7 +120,7 @@ def read_repo(
 
 
 def _read_run(located: Located, token: str | bool | None) -> dict[str, Any] | None:
-    found = None
+    found: Any = None
     for again in (False, True):  # the copy here may be half a file; without it nothing is checked
         path = fetch_file(located, RUN_FILE, token, again=again)
         if path is None:
@@ -224,7 +224,7 @@ def _is_whole(copy: Path, rows: int) -> bool:
 def _copied(
     located: Located, entry: Mapping[str, Any], copy: Path, token: str | bool | None, again: bool = False
 ) -> tuple[list[str], str | None]:
-    """Makes the copy of a split; returns the files the commit lacks, and the digest where it is not that of the push."""
+    """Makes the copy of a split; returns the files that are missing, and the digest where it is not the push's."""
     files = fetch(located, entry["files"], token, again=again)
     missing = [path for path in entry["files"] if path not in files]
     return missing, None if missing else _convert([files[path] for path in entry["files"]], copy, entry["digest"])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whileai_hf.training.monitor import HackMonitor
     from whileai_hf.training.recorder import RolloutRecorder
     from whileai_hf.training.runs import TrainingRun, attach_delta, attach_holdout, get_run, list_runs, training_run
+    from whileai_hf.training.serving import models, serve, unserve
 
 _EXPORTS = {
     "HackMonitor": "monitor",
@@ -28,8 +29,11 @@ _EXPORTS = {
     "attach_holdout": "runs",
     "get_run": "runs",
     "list_runs": "runs",
+    "models": "serving",
+    "serve": "serving",
     "train": "launching",
     "training_run": "runs",
+    "unserve": "serving",
 }
 
 __all__ = [
@@ -41,8 +45,11 @@ __all__ = [
     "attach_holdout",
     "get_run",
     "list_runs",
+    "models",
+    "serve",
     "train",
     "training_run",
+    "unserve",
 ]
 
 

@@ -289,6 +289,9 @@ def test_graded_again_by_another_judge(run, home, simulated):
         assert trace["rewards"]["reward"]["score"] == (0.0 if row["finish_reason"] == "length" else row["reward"])
         assert row["markers"].items() <= trace["metrics"].items()
         assert not [name for name in trace["metrics"] if name.startswith("outcome:")]
+    read = from_traces(home.folder / "outputs" / "again")
+    assert set(read["judge_name"]) == {"conduct_grade"}
+    assert list(read["reward"]) == [episode["traces"][0]["rewards"]["reward"]["score"] for episode in episodes]
 
 
 def test_graded_again_by_the_same_judge(run, home):

@@ -180,10 +180,11 @@ def measurements(row: Row, truncated: bool) -> dict[str, float]:
     }
 
 
-def judgment(verdict: Verdict, truncated: bool) -> Row:
+def judgment(verdict: Verdict, truncated: bool, name: str) -> Row:
     """A verdict as the run keeps it, so that it can be read back without asking the judge again."""
     meta = {**verdict.meta, **({"truncated": True, "judged": verdict.reward} if truncated else {})}
     return {
+        "judge_name": name,
         "reason": verdict.reason,
         "markers": verdict.markers,
         "failure_class": verdict.failure_class,

@@ -27,6 +27,7 @@ from whileai_hf.export.verifiers.servers import WorldToolset, WorldToolsetConfig
 from whileai_hf.export.verifiers.taskdata import WorldData
 from whileai_hf.export.verifiers.tasks import data_of, ledger
 from whileai_hf.rows.view import Row
+from whileai_hf.score.judging import judge_name
 
 
 # What of a recorded rollout the reward goes by.
@@ -84,8 +85,9 @@ class WorldTask(vf.Task[WorldData, WorldState, WorldTaskConfig]):  # type: ignor
         row = rollout_row(self.data.model_dump(), recorded)
         cut = bool(trace.is_truncated)
         trace.record_metrics(measurements(row, cut))
-        verdict = await judged(self._reward(), row)
-        trace.info[OURS] = {**trace.info.get(OURS, {}), "judgment": judgment(verdict, cut)}
+        judge = self._reward()
+        verdict = await judged(judge, row)
+        trace.info[OURS] = {**trace.info.get(OURS, {}), "judgment": judgment(verdict, cut, judge_name(judge))}
         trace.record_metric("judge_ok", float(verdict.reward is not None))
         trace.record_metrics(verdict.markers)
         if verdict.reward is None and trace.nodes:

@@ -42,7 +42,7 @@ def ask(question: Callable[[], _Answer], doing: str) -> _Answer:
     raise AssertionError("the last attempt returns or raises")
 
 
-def is_passing(error: Exception) -> bool:
+def is_passing(error: BaseException) -> bool:
     """Whether the Hub may answer otherwise in a moment: it gave no answer, was too busy, or failed."""
     status = status_of(error)
     if status is not None:
@@ -51,7 +51,7 @@ def is_passing(error: Exception) -> bool:
     return silent and not isinstance(error, OfflineModeIsEnabled)
 
 
-def wait_after(error: Exception, failures: int) -> float:
+def wait_after(error: BaseException, failures: int) -> float:
     """Seconds until the next attempt: what the Hub asks for, else twice as many as before."""
     asked = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
     if asked.isdigit():

@@ -78,7 +78,7 @@ def without_password(text: str) -> str:
     return _PASSWORD.sub("", text)
 
 
-def status_of(error: Exception) -> int | None:
+def status_of(error: BaseException) -> int | None:
     """The HTTP status behind an error, `None` when there was no answer."""
     return int(error.response.status_code) if isinstance(error, HfHubHTTPError) else None
 

@@ -105,11 +105,13 @@ def play_hack_demo(
     if find_spec("trl") is None:
         raise ConfigurationError("the demo trains a policy, which needs TRL; pip install 'whileai-hf[trl]'")
     import torch
+    from transformers import PrinterCallback
 
     with tempfile.TemporaryDirectory(prefix="whileai-hf-demo-") as scratch, _quiet(torch):
         monitor, trainer = make_trainer(
             honest=honest, seed=seed, steps=steps, stop=stop, run=run, output=str(output or scratch)
         )
+        trainer.remove_callback(PrinterCallback)  # every logged number, on the screen
         if say is not None:
             trainer.add_callback(_narrator(monitor, say))
         started = time.perf_counter()

@@ -13,6 +13,7 @@ import whileai_hf as wai
 from whileai_hf.cli.files import check_writable, write_rows
 from whileai_hf.cli.sample import FOLDER, agent, judge
 from whileai_hf.export import export_report
+from whileai_hf.score import failed_traces
 
 
 def demo(args: argparse.Namespace) -> int:
@@ -39,7 +40,7 @@ def demo(args: argparse.Namespace) -> int:
 
     graded = wai.grade(rollouts, judge=judge)
     write_rows(graded, str(folder / "graded.jsonl"))
-    failed = wai.failed_traces(graded)
+    failed = failed_traces(graded)
     _stage("3. grade", f"{wai.grade_report(graded)}\n{len(wai.passes(graded))} passed, {len(failed)} failed")
 
     _stage("4. measure", str(wai.pass_at(graded)))

@@ -102,6 +102,7 @@ def push(
         written = {split: _written(rows, folder / split, settings) for split, rows in splits.items()}
         record = _record(splits, written, settings, report)
         record = dataclasses.replace(record, purpose=purpose, parent=parent, scrubbed=scrubbed)
+        give_back()
         return _Place(api, name, settings).commit(record, splits, written, report)
 
 

@@ -351,3 +351,17 @@ def test_other_peoples_text_stays_text(hub, adapter):
     assert ModelCard(readme).data.to_dict()["whileai"]["agent"].startswith("x --- ")
     shown = MarkdownIt("gfm-like", {"linkify": False}).render(readme.split("\n---\n", 1)[1])
     assert not re.search(r"<script|href=\"javascript|<h\d>head", shown) and "alert(1)" in shown
+
+
+def test_text_files_of_an_adapter_hold_no_token_and_no_folder(hub, adapter, monkeypatch):
+    token = "hf_" + "q" * 34
+    monkeypatch.setenv("HOME", "/home/annika-7")
+    said = json.loads((adapter / "adapter_config.json").read_text())
+    (adapter / "adapter_config.json").write_text(json.dumps({**said, "auto_mapping": {"x": "/home/annika-7/lib"}}))
+    (adapter / "tokenizer_config.json").write_text(json.dumps({"init_kwargs": {"auth": token}}))
+    (adapter / "chat_template.jinja").write_text("{# /home/annika-7/t " + token + " #}{{ messages }}")
+    push_adapter(adapter, "alice/m")
+    files = hub.server.files("alice/m", kind="model")
+    text = b"".join(files.values()).decode("utf-8", "replace")
+    assert token not in text and "annika" not in text
+    assert files["chat_template.jinja"].endswith(b"#}{{ messages }}")

@@ -22,6 +22,6 @@ def test_half_a_million_rows_in_flat_memory(hub, tmp_path, repo, gate):
     for what in ("push", "pull"):
         found = json.loads(hub.server.run(CODE, what, str(file), str(ROWS), gate, support, timeout=2400).stdout)
         assert sum(found["splits"].values()) == ROWS
-        # The pages of a mapped file count as memory, too, as long as nobody else wants it.
-        assert found["grown"]["own"] < MOST and found["grown"]["all"] < MOST + size
+        # All of it, with the pages of the mapped file, which the system takes back when somebody wants them.
+        assert found["grown"]["all"] < MOST
         print(f"{what} ({gate}): {ROWS / found['seconds']:.0f} rows/s, {found['grown']} MB, file {size} MB")

@@ -107,6 +107,26 @@ def test_our_rows_as_jsonl_are_rows(graded, tmp_path):
     assert loaded["scenario_id"] == graded["scenario_id"]
 
 
+def test_no_token_no_folder_and_no_quoted_answer_gets_out(tmp_path, monkeypatch):
+    token, answer = "hf_" + "q" * 34, "It was the third parcel of that week."
+    monkeypatch.setenv("HOME", "/home/annika-7")
+    row = {
+        "prompt": f"{token} is mine",
+        "privileged": {"facts": [answer]},
+        "messages": [
+            {"role": "user", "content": f"{token} is mine"},
+            {"role": "tool", "content": json.dumps({"vector": [0.1234567], "file": "/home/annika-7/x"})},
+            {"role": "assistant", "content": "Noted."},
+        ],
+        "reason": f"should have said: {answer}",
+        "error": f"no such file: /home/annika-7/rows {token}",
+    }
+    export_session_traces([row], tmp_path / "traces")
+    written = "".join(file.read_text() for file in (tmp_path / "traces").iterdir())
+    assert "Noted." in written and "should have said" in written
+    assert not [hidden for hidden in (token, answer, "annika", "1234567", "vector", "privileged") if hidden in written]
+
+
 def test_nothing_privileged_gets_out(tmp_path):
     secret = {"reference": "ANSWER-KEY"}
     row = {

@@ -168,6 +168,11 @@ def test_evaluating_asks_for_what_it_needs(package):
             evaluate(package, lambda messages, tools: "Hi")
 
 
+def test_a_split_without_tasks(tasks, scripted):
+    with pytest.raises(ConfigurationError, match="no tasks in split='holdout'; pass split='train'"):
+        evaluate(load_environment(tasks, tools=scripted[2]), lambda messages, tools: "Hi")
+
+
 def test_from_traces_reads_files(simulated, datas, tmp_path):
     lines = [json.dumps(recorded(row, datas[row["scenario_id"]])) for row in simulated]
     (tmp_path / "traces.jsonl").write_text("\n".join(lines) + "\n")

@@ -37,6 +37,19 @@ def test_doing_nothing_is_no_success_where_several_tools_are_asked_for(reply):
     row = {"prompt": "Cancel order 7 and mail me.", "steps": [], "scenario_dimensions": {"tool": "multi_tool"}}
     assert task_checklist({**row, "final_text": reply})["reward"] == 0.0
     assert task_checklist({**row, "final_text": "I have no tool for either."})["reward"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "situation",
+    [{"scenario_dimensions": {"tool": "multi_tool"}}, {"world_state": "entity missing"}],
+    ids=["several", "missing"],
+)
+def test_refusing_out_of_hand_is_no_success_for_an_agent_with_tools(tools, situation):
+    row = {"prompt": "Refund order ORD-7 and tell me where it is.", "steps": [], "tools": tools, **situation}
+    refusal = {**row, "final_text": "I'm sorry, I cannot help with that: I could not find it."}
+    assert task_checklist(refusal)["reward"] == 0.0
+    looked = {"tool": "get_order", "arguments": {"order_id": "ORD-7"}, "result": {"status": "not_found"}}
+    assert task_checklist({**refusal, "steps": [looked]})["reward"] == 1.0
     assert task_checklist({**row, "final_text": "Which mail address should I use?"})["reward"] == 1.0
 
 

@@ -112,6 +112,9 @@ def evaluate(
         if (value is not None or name == "k") and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ConfigurationError(f"{name}={value!r} is not a whole number, 1 or more")
     package = package_of(environment)
+    if not package.lines(settings.split):
+        other = "train" if settings.split == "holdout" else "holdout"
+        raise ConfigurationError(f"{package.name} has no tasks in split={settings.split!r}; pass split={other!r}")
     _check_installed()
     package.reward()
     endpoint = _endpoint(model, settings)

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
+from whileai_hf.hub.pushing.hiding import Hiding
 
 
 ADAPTER_CONFIG = "adapter_config.json"
@@ -99,11 +100,14 @@ def read_adapter(given: str | os.PathLike[str], base_model: str | None = None) -
         )
     base = _base_model(base_model, config.get(_BASE))
     files: dict[str, Path | bytes] = {name: folder / name for name in kept}
-    config = {**_portable(config), _BASE: base}
+    hiding = Hiding(narrow=True)
+    config = {**hiding.value(_portable(config)), _BASE: base}
     files[ADAPTER_CONFIG] = _bytes(config)
     for name in kept:
         if name.endswith("_config.json") and name != ADAPTER_CONFIG:
-            files[name] = _bytes(_portable(_json(folder / name)))
+            files[name] = _bytes(hiding.value(_portable(_json(folder / name))))
+        elif name.startswith("chat_template."):
+            files[name] = hiding.bytes((folder / name).read_bytes())
     return AdapterFolder(files, config, base, [name for name in names if name not in kept])
 
 

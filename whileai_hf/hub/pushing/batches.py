@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,23 @@ BYTES, _ROWS = 16 << 20, 4096
 _SPREAD = 16
 
 
+@contextmanager
+def lean() -> Iterator[None]:
+    """
+    The block with memory from the system, which gets back what is no longer used.
+
+    Arrow's own allocator keeps it for later: after half a million rows that is more than is in use.
+    """
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
+
+
 def give_back() -> None:
-    """Hands memory back that Arrow keeps for later: after half a million rows that is more than is in use."""
+    """Hands back what nobody uses at the moment, as after a step that went through all rows."""
     pa.default_memory_pool().release_unused()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class _Search:
         self._features = dict(dataset.features)
         self._looked_at = [name for name in dataset.column_names if name not in _HIDDEN]
         self._hiding = Hiding(token), Hiding(token, narrow=True)
-        self._quoted = _Sentences(dataset)
+        self._quoted = Sentences(dataset.column_names)
         # By column, the changed pieces by the row they start at.
         self.found: dict[str, dict[int, list[Any]]] = {}
         self.counts: Counter[str] = Counter()
@@ -97,7 +98,7 @@ class _Search:
             values = decode_column(column, share=False)
             clean_values = [hiding.bytes(v) if isinstance(v, bytes) else hiding.value(v) for v in values]
             if quoting is not None:
-                clean_values = [_withheld(v, said) for v, said in zip(clean_values, quoting, strict=True)]
+                clean_values = [withheld(v, said) for v, said in zip(clean_values, quoting, strict=True)]
             changed = sum(old != new for old, new in zip(values, clean_values, strict=True))
             if changed:
                 self.counts[name] += changed
@@ -123,14 +124,19 @@ class _Search:
         return add_columns(dataset, columns, {name: self._features[name] for name in plain})
 
 
-class _Sentences:
+class Sentences:
     """The privileged sentences of each row's task: those the row brings along, and those this machine knows."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, columns: Sequence[str]) -> None:
         self._by_run: dict[str, dict[Any, list[str]]] = {}
-        names = {"run_id", "scenario_id", "prompt"}
-        self._known = names <= set(dataset.column_names)
-        self._own = [name for name in dataset.column_names if name in PRIVILEGED_KEYS]
+        self._known = {"run_id", "scenario_id", "prompt"} <= set(columns)
+        self._own = [name for name in columns if name in PRIVILEGED_KEYS]
+
+    def of_row(self, row: Mapping[str, Any]) -> list[str]:
+        """Those of one row."""
+        own = [text for name in PRIVILEGED_KEYS for text in _texts_of(row.get(name))]
+        known = self._run(row.get("run_id"))
+        return own + known.get((hashable(row.get("scenario_id")), hashable(row.get("prompt"))), [])
 
     def of(self, table: pa.Table) -> list[list[str]]:
         """By row; nothing for rows of runs this machine has not seen that bring none along."""
@@ -166,15 +172,15 @@ def _texts_of(block: Any) -> list[str]:
     return sorted((text for item in items for text in _texts_of(item)), key=len, reverse=True)
 
 
-def _withheld(value: Any, sentences: list[str]) -> Any:
+def withheld(value: Any, sentences: list[str]) -> Any:
     """A value in which privileged sentences are replaced."""
     if isinstance(value, str):
         for sentence in sentences:
             value = value.replace(sentence, WITHHELD)
         return value
     if isinstance(value, dict):
-        return {key: _withheld(item, sentences) for key, item in value.items()}
-    return [_withheld(item, sentences) for item in value] if isinstance(value, list) else value
+        return {key: withheld(item, sentences) for key, item in value.items()}
+    return [withheld(item, sentences) for item in value] if isinstance(value, list) else value
 
 
 def _keeps_type(feature: Any) -> bool:

@@ -16,7 +16,7 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from whileai_hf.errors import ConfigurationError, HubError, PublishGateError, SourceNotFoundError
 from whileai_hf.hub.accounts import read_account
-from whileai_hf.hub.pushing.batches import give_back
+from whileai_hf.hub.pushing.batches import give_back, lean
 from whileai_hf.hub.pushing.cleaning import clean
 from whileai_hf.hub.pushing.config import PushConfig, check_config
 from whileai_hf.hub.pushing.heads import CARD, heal, next_record, read_before, stale_files, title_of
@@ -48,6 +48,7 @@ from whileai_hf.store.repos import Change, Head, ask, commit_change, hub_api, hu
 _ROOT = __name__.split(".")[0]
 
 
+@lean()
 def push(
     data: Any,
     repo: str,

@@ -45,7 +45,7 @@ def open_splits(data: Any) -> dict[str, Dataset]:
 def _some(rows: Any, what: str) -> Dataset:
     dataset = open_rows(rows) if not isinstance(rows, Dataset) else rows
     if not len(dataset):
-        raise DataError(f"{what} are empty; a push needs at least one row")
+        raise DataError(f"{what} hold no rows (empty); a push needs at least one row")
     return _with_files(dataset, what) if any(map(require_storage_embed, dataset.features.values())) else dataset
 
 

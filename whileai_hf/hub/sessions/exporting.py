@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError, DataError
+from whileai_hf.hub.pushing.cleaning import Sentences, withheld
+from whileai_hf.hub.pushing.hiding import Hiding
 from whileai_hf.hub.sessions.transcript import TRANSCRIPT_COLUMNS, transcript
-from whileai_hf.rows import Report, RowView, dumps, scrub, task_key, view
+from whileai_hf.rows import Report, RowView, dumps, task_key, view
 from whileai_hf.rows.rng import digest
 from whileai_hf.rows.view import Row, Source
 
@@ -37,7 +39,7 @@ _TOLD = (
     "faults_fired",
     "markers",
 )
-_READ = (*TRANSCRIPT_COLUMNS, *_TOLD, "model_version", "lineage")
+_READ = (*TRANSCRIPT_COLUMNS, *_TOLD, "model_version", "lineage", "privileged", "expected_calls")
 # Characters of a title in the list of sessions, and of the readable part of a file's name.
 _TITLE, _STEM = 80, 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
@@ -117,6 +119,7 @@ def export_session_traces(
     rows = view(data)
     place = _folder(folder)
     columns = [name for name in _READ if rows.has(name)]
+    cleaner = _Cleaner()
     taken: dict[str, int] = {}
     counts = {"n_files": 0, "n_messages": 0, "n_tool_calls": 0, "n_skipped": 0}
     for row in rows.rows(columns):
@@ -125,7 +128,7 @@ def export_session_traces(
             counts["n_skipped"] += 1
             continue
         name = _name(row, taken)
-        lines = _lines(row, name, harness, messages)
+        lines = _lines(row, name, harness, messages, cleaner)
         (place / f"{name}.jsonl").write_bytes(b"\n".join([*lines, b""]))
         counts["n_files"] += 1
         counts["n_messages"] += len(messages)
@@ -159,12 +162,31 @@ def _is_trace(path: Path) -> bool:
         return file.read(len(_OPENING)) == _OPENING
 
 
-def _lines(row: Row, name: str, harness: str, messages: list[dict[str, Any]]) -> Iterator[bytes]:
+class _Cleaner:
+    """What of a session must not leave the machine, as for a push."""
+
+    def __init__(self) -> None:
+        self._told, self._said = Hiding(), Hiding(narrow=True)
+        self._sentences = Sentences(())
+
+    def told(self, value: Any, row: Row) -> Any:
+        """What is said about a session; judges quote what they were shown."""
+        return withheld(self._told.value(value), self._sentences.of_row(row))
+
+    def said(self, value: Any) -> Any:
+        """What was said in it."""
+        return self._said.value(value)
+
+
+def _lines(
+    row: Row, name: str, harness: str, messages: list[dict[str, Any]], cleaner: _Cleaner
+) -> Iterator[bytes]:
     title = next((text for message in messages if message["role"] == "user" if (text := message["content"])), name)
     told = {key: row[key] for key in _TOLD if row.get(key) is not None}
-    yield dumps({"type": "session", "harness": harness, "id": name, "name": _title(title), "metadata": scrub(told)})
+    session = {"harness": harness, "id": name, "name": _title(cleaner.said(title)), "metadata": cleaner.told(told, row)}
+    yield dumps({"type": "session", **session})
     for message in messages:
-        yield dumps({"type": "message", "message": message})
+        yield dumps({"type": "message", "message": cleaner.said(message)})
 
 
 def _title(text: str) -> str:

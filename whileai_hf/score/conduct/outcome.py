@@ -86,9 +86,19 @@ def _not_yet(task: Task) -> str:
 
 
 def _several(task: Task) -> str:
-    if any(call.outcome in GOOD and not call.facts.idle for call in task.evidence.calls) or task.admits():
+    if any(call.outcome in GOOD and not call.facts.idle for call in task.evidence.calls) or _admits_after(task):
         return ""
     return "no call succeeded, and the reply does not say why"
+
+
+def _admits_after(task: Task) -> bool:
+    """Whether the reply says that it did not work out, and not out of hand."""
+    return task.admits() and not _refuses_untried(task)
+
+
+def _refuses_untried(task: Task) -> bool:
+    """Whether the agent had tools and neither called one nor asked back: to refuse every ask would pay otherwise."""
+    return bool(task.evidence.row.get("tools")) and not task.evidence.calls and not task.asks()
 
 
 def _missing(task: Task) -> str:
@@ -99,6 +109,8 @@ def _missing(task: Task) -> str:
         return ""  # the world had it after all: what the tool makes need not be there before
     if not nothing and not task.admits():
         return ""  # every look found what it was asked for
+    if _refuses_untried(task):
+        return "nothing was looked up"
     return "" if task.admits() else "the reply does not say that it could not be found"
 
 

@@ -123,7 +123,7 @@ def _flag_hint(name: str) -> str:
 
 
 def _name_of(data: Any) -> str:
-    return Path(data).name if isinstance(data, str | Path) else f"{len(data)} rows"
+    return Path(data).name if isinstance(data, str | Path) else f"{len(_identified(data))} rows"
 
 
 def _identified(data: Any) -> Any:

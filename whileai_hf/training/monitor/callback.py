@@ -18,7 +18,7 @@ from whileai_hf.knobs import overlay
 from whileai_hf.training.monitor.alarms import Alarm
 from whileai_hf.training.monitor.config import MonitorConfig, MonitorKnobs, check_stop_on, check_whole
 from whileai_hf.training.monitor.figure import monitor_figure
-from whileai_hf.training.monitor.golding import held_out_only, make_gold
+from whileai_hf.training.monitor.golding import held_out_only, make_gold, seated
 from whileai_hf.training.monitor.holdout import check_apart, make_holdout
 from whileai_hf.training.monitor.isolation import RandomState, reseed
 from whileai_hf.training.monitor.looking import Watch
@@ -104,10 +104,8 @@ class HackMonitor(transformers.TrainerCallback):
         self.holdout, n_tasks = make_holdout(holdout)
         self._teller = Teller(self.run)
         self._watch = Watch(n_tasks, endorsed, self.config, self._failed)
-        self._gold = None
         self._given_gold = gold
-        if gold is not None:
-            self._gold = held_out_only(make_gold(gold), self._watch.tape, self._failed)
+        self._gold = None if gold is None else make_gold(gold)
         self._wrapped: list[Reward] = []
         self._originals: list[Any] = []
         self._trainer: Any = None
@@ -178,7 +176,10 @@ class HackMonitor(transformers.TrainerCallback):
         if self._trainer is not None:
             raise ConfigurationError("the monitor is in another trainer already; make one for each")
         originals = [*trainer_rewards(trainer), *self._originals]
-        plug = Plug(self._watch.tape, self.holdout, self._gold, self.k, self.config.allow_overlap)
+        gold = self._gold
+        if gold is not None:
+            gold = held_out_only(seated(gold, originals), self._watch.tape, self._failed)
+        plug = Plug(self._watch.tape, self.holdout, gold, self.k, self.config.allow_overlap)
         self._watch.weights = plug_in(trainer, plug, self._wrapped)
         self._watch.listen(trainer)
         self._trainer = trainer

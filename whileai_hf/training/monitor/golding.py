@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from whileai_hf.actors import ScriptedModel
 from whileai_hf.actors.loop import wait_for
 from whileai_hf.actors.models import Model
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.export.environment.rewards import is_reward_function
+from whileai_hf.export.environment.rewards import EnvironmentRows, is_reward_function
 from whileai_hf.score.choosing import choose_judge
 from whileai_hf.score.config import GradingConfig
 from whileai_hf.score.verify.reward import JudgeReward, as_reward
@@ -42,6 +43,32 @@ def make_gold(gold: Any) -> Reward:
             "reward function of the trainer's shape"
         )
     return as_reward(gold, name=GOLD)
+
+
+def seated(gold: Reward, rewards: Sequence[Any]) -> Reward:
+    """
+    The gold as a judge of the environment that is trained in: it then sees the rows the training judges see, with the
+    world and what only a judge may see, and not the bare transcript.
+
+    Args:
+        gold (`Callable`):
+            From [`make_gold`].
+        rewards (`Sequence[Callable]`):
+            The training rewards, wrapped or not.
+    """
+    if not isinstance(gold, JudgeReward) or isinstance(gold.rows, EnvironmentRows):
+        return gold
+    for reward in map(_unwrapped, rewards):
+        if isinstance(reward, JudgeReward) and isinstance(reward.rows, EnvironmentRows):
+            return as_reward(gold.judge, name=gold.__name__, concurrency=gold.concurrency, rows=reward.rows)
+    return gold
+
+
+def _unwrapped(reward: Any) -> Any:
+    """What recorders and monitors wrapped."""
+    while inspect.isfunction(reward) and "__wrapped__" in vars(reward):
+        reward = vars(reward)["__wrapped__"]
+    return reward
 
 
 def held_out_only(reward: Reward, tape: Tape, failed: Failed) -> Reward:

@@ -12,6 +12,7 @@ from typing import Any
 
 from whileai_hf.rows import dumps
 from whileai_hf.score.verify.reward import rows_of
+from whileai_hf.training.recorder.conversations import conversations_of
 
 
 Reward = Callable[..., Any]
@@ -75,11 +76,12 @@ class Tape:
         self.held: list[Batch] = []
         self.trained: list[Batch] = []
         self._latest: Batch | None = None
+        self._shown: Any = None  # the completions of the latest batch, as the trainer's own object
 
     def take(self, name: str, prompts: Any, completions: Any, columns: Mapping[str, Any], values: Any) -> None:
         """Adds what one reward function said about a batch. A trainer shows one and the same list to all of them."""
         batch = self._latest
-        if batch is None or batch.completions is not completions:
+        if batch is None or self._shown is not completions:
             count = len(completions)
             own = {
                 key: cells
@@ -87,8 +89,9 @@ class Tape:
                 if isinstance(cells, list) and len(cells) == count and key not in ("environments", "completion_ids")
             }
             state = columns.get("trainer_state")
-            batch = Batch(prompts, completions, own, 0 if state is None else int(state.global_step))
-            self._latest = batch
+            led = conversations_of(completions, columns)
+            batch = Batch(prompts, led, own, 0 if state is None else int(state.global_step))
+            self._latest, self._shown = batch, completions
             self._store(batch)
         batch.scores[name] = [score_of(value) for value in values]
 
@@ -103,7 +106,7 @@ class Tape:
     def start(self) -> None:
         """Forgets the held-out completions: an evaluation begins."""
         self.held = []
-        self._latest = None
+        self._latest = self._shown = None
 
     def rows(self, weights: Mapping[str, float], after: int) -> list[dict[str, Any]]:
         """Rollout rows of the completions of training after a step, with the reward they were trained on."""

@@ -9,6 +9,7 @@ from typing import Any
 from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.rows import add_columns
 from whileai_hf.training.monitor.holdout import check_apart, same_rows
 from whileai_hf.training.monitor.tape import GOLD, Reward, Tape, reward_name, watched
 
@@ -126,7 +127,15 @@ def _set_holdout(trainer: Any, holdout: Dataset) -> None:
             "the trainer has an eval_dataset that is not the monitor's holdout, and it evaluates on one; pass the "
             "same rows as holdout=, or leave eval_dataset out"
         )
-    trainer.eval_dataset = holdout
+    # Of one task the trainer's row is the one it can play: prompts of a rollout function say which task they are.
+    trainer.eval_dataset = holdout if given is None else _joined(given, holdout)
+
+
+def _joined(given: Dataset, holdout: Dataset) -> Dataset:
+    """The trainer's rows with the columns that only the monitor's have."""
+    added = [name for name in holdout.column_names if name not in given.column_names]
+    columns = {name: list(holdout[name]) for name in added}
+    return add_columns(given, columns, {name: holdout.features[name] for name in added}) if added else given
 
 
 def _add_gold(trainer: Any, gold: Reward) -> None:

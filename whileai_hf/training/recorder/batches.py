@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whileai_hf.export.environment.rewards import ROLLOUT
+from whileai_hf.export.rollout.playing import TASK_ID
 from whileai_hf.rows import dumps
-from whileai_hf.rows.features import SCHEMA_VERSION, task_features
+from whileai_hf.rows.features import SCHEMA_VERSION, rollout_features, task_features
 from whileai_hf.rows.privileged import PRIVILEGED_KEYS
 from whileai_hf.rows.scrubbing import scrub
 from whileai_hf.score.verdicts import JudgeStatus
-from whileai_hf.training.recorder.conversations import as_messages, ask, said, steps_of
+from whileai_hf.training.recorder.conversations import as_messages, ask, conversations_of, said, steps_of
 from whileai_hf.training.recorder.functions import Caller
 
 
@@ -21,6 +23,8 @@ _HELD_OUT = frozenset({"eval", "evaluation", "holdout", "held_out", "test", "val
 # Columns of the task that ride along. What a task hides stays with it, and so do columns nobody asked for: they
 # may hold its answer.
 _TASK = (*(name for name in task_features() if name not in PRIVILEGED_KEYS and name != "prompt"), "task_id", "split")
+# What a rollout function of ours says about a rollout. Its number there is that within the batch, ours goes on counting.
+_ABOUT = frozenset(rollout_features()) - set(task_features()) - {"rollout_index"}
 
 
 class Batch:
@@ -59,9 +63,10 @@ class Batch:
         self.evaluating = [_evaluating(caller, split) for split in _cells(columns, "split", len(completions))]
         kept = {name: _cells(columns, name, len(completions)) for name in (*_TASK, *keep) if name in columns}
         tokens = _cells(columns, "completion_ids", len(completions))
+        about = [_about(cell) for cell in _cells(columns, ROLLOUT, len(completions))]
         self._rows = [
-            _row(prompt, completion, {name: cells[at] for name, cells in kept.items()}, tokens[at], caller)
-            for at, (prompt, completion) in enumerate(zip(prompts, completions, strict=True))
+            _row(prompt, led, {name: cells[at] for name, cells in kept.items()}, tokens[at], caller, about[at])
+            for at, (prompt, led) in enumerate(zip(prompts, conversations_of(completions, columns), strict=True))
         ]
 
     def takes(self, completions: Sequence[Any], name: str) -> bool:
@@ -106,8 +111,17 @@ def _cells(columns: Mapping[str, Any], name: str, count: int) -> Sequence[Any]:
     return cells if fits else [None] * count  # type: ignore[return-value]
 
 
-def _row(prompt: Any, completion: Any, task: dict[str, Any], tokens: Any, caller: Caller) -> bytes:
+def _about(cell: Any) -> dict[str, Any] | None:
+    """What a rollout function says about a rollout, as far as rows have a column for it."""
+    return {name: value for name, value in cell.items() if name in _ABOUT} if isinstance(cell, Mapping) else None
+
+
+def _row(
+    prompt: Any, completion: Any, task: dict[str, Any], tokens: Any, caller: Caller, about: Mapping[str, Any] | None
+) -> bytes:
     asked, answered = as_messages(prompt, "user"), said(completion)
+    if about is not None and asked:
+        asked[-1].pop(TASK_ID, None)  # a note to the rollout function, not a word of the user's
     steps, final_text, ended = steps_of(answered)
     count = len(tokens) if isinstance(tokens, Sequence) else None
     full = count is not None and caller.longest is not None and count >= caller.longest
@@ -122,6 +136,7 @@ def _row(prompt: Any, completion: Any, task: dict[str, Any], tokens: Any, caller
         "finish_reason": "length" if cut else "stop",
         "rollout_status": "ok",
         "sampling": None if caller.temperature is None else {"temperature": caller.temperature},
+        **(about or {}),
         "usage": None if count is None else {"completion_tokens": count},
     }
     return dumps(scrub({name: value for name, value in row.items() if value is not None}))

@@ -10,11 +10,49 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whileai_hf.actors.played import parse_arguments
+from whileai_hf.export.environment import original_messages
+from whileai_hf.export.environment.rewards import TRAJECTORY
 from whileai_hf.rows import canonical, loads
 from whileai_hf.traces.messages import ask_of, text_of
 
 
 Message = dict[str, Any]
+
+
+def conversations_of(completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Any]:
+    """
+    The completions of a batch as they were led, with tools under their own names.
+
+    A rollout function with a simulated user hands the messages on beside the completion, in which they are one text;
+    an environment of ours knows what the tools are called that the model was shown under other names.
+
+    Args:
+        completions (`Sequence`):
+            As a trainer hands them to reward functions.
+        columns (`Mapping[str, Any]`):
+            What it hands them besides.
+
+    Returns:
+        `list`: One per completion: messages, or what the completion is where nobody knows better.
+    """
+    led, environments = columns.get(TRAJECTORY), columns.get("environments")
+    count = len(completions)
+    if isinstance(led, list) and len(led) == count:
+        return [
+            list(messages) if is_conversation(messages) else completion
+            for messages, completion in zip(led, completions, strict=True)
+        ]
+    if isinstance(environments, list) and len(environments) == count:
+        return [
+            original_messages(environment, completion) if is_conversation(completion) else completion
+            for environment, completion in zip(environments, completions, strict=True)
+        ]
+    return list(completions)
+
+
+def is_conversation(cell: Any) -> bool:
+    """Whether it is a list of messages and nothing else."""
+    return isinstance(cell, list | tuple) and all(isinstance(message, Mapping) for message in cell)
 
 
 def as_messages(cell: Any, role: str) -> list[Message]:

@@ -59,10 +59,11 @@ def start_endpoint(name: str, weights: Weights, config: ServeConfig) -> Served:
             container_command=["vllm", "serve", _MOUNT, *arguments, *config.flags],
         )
         endpoint = endpoint.wait(timeout=int(config.timeout))
-    return Served(name, f"{endpoint.url}/v1", name, "endpoint", weights.place, weights.run, None, time.time())
+    url, now = f"{endpoint.url}/v1", time.time()
+    return Served(name, url, name, "endpoint", weights.place, weights.run, None, now, config.namespace)
 
 
 def end_endpoint(served: Served) -> None:
     """Deletes the endpoint of a served model."""
     with hub_errors(f"ending the endpoint {served.name}"):
-        hub_api(None).delete_inference_endpoint(served.name)
+        hub_api(None).delete_inference_endpoint(served.name, namespace=served.namespace)

@@ -49,6 +49,8 @@ class Served(Mapping[str, Any]):
             The server's process; `None` for one on the Hub.
         started (`float`):
             When, in seconds since the epoch.
+        namespace (`str`, *optional*):
+            Whose Inference Endpoint it is; that of the account without.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Served(Mapping[str, Any]):
     run: str | None = None
     process: dict[str, Any] | None = None
     started: float = 0.0
+    namespace: str | None = None
 
     def __getitem__(self, key: str) -> Any:
         return self.to_dict()[key]

@@ -6,12 +6,12 @@ PYTHON ?= python3
 TORCH  ?= torch==2.13.0
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-CODE   := whileai_hf tests recipes trainers
+CODE   := whileai_hf tests recipes trainers environments/generate.py environments/specs conftest.py
 
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quality style slow ray bench bench-hack clean
+.PHONY: help demo test quality style slow ray bench bench-hack test-verifiers test-verifiers-v0 test-openenv clean
 
 help:
 	@echo "make demo     the main job, offline, on the sample agent (seconds, no torch)"
@@ -22,6 +22,9 @@ help:
 	@echo "make ray      those that need Ray (installs the ray extra)"
 	@echo "make bench    the benchmark programs, one JSON line each"
 	@echo "make bench-hack  ten runs that hack their reward and ten honest twins, watched (minutes)"
+	@echo "make test-verifiers     exported environments on verifiers 0.4, in a venv of its own"
+	@echo "make test-verifiers-v0  the same packages on verifiers 0.3"
+	@echo "make test-openenv       the same environments as an OpenEnv server"
 	@echo "make clean    remove the virtual environment and caches"
 
 $(BIN)/python:
@@ -66,8 +69,26 @@ ray: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@for program in import_time simulate latency pinned pass_at; do $(BIN)/python tests/benchmarks/$$program.py || exit 1; done
 
+# verifiers pins what others do not, so it lives in a venv of its own; pytest stays in ours and is told where.
+$(VENV)-verifiers/.installed $(VENV)-verifiers-v0/.installed: $(VENV)-%/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet "verifiers$(if $(findstring v0,$*),==0.3.1,>=0.4,<0.5)" aiohttp --editable .
+	@touch $@
+
+test-verifiers: $(VENV)/.installed-dev $(VENV)-verifiers/.installed
+	WHILEAI_VERIFIERS_PYTHON=$(abspath $(VENV)-verifiers/bin/python) $(BIN)/python -m pytest -q --timeout 1800 \
+	  tests/export/verifiers/test_v1.py tests/environments/test_played.py
+
+test-verifiers-v0: $(VENV)/.installed-dev $(VENV)-verifiers-v0/.installed
+	WHILEAI_VERIFIERS_V0_PYTHON=$(abspath $(VENV)-verifiers-v0/bin/python) $(BIN)/python -m pytest -q --timeout 1800 \
+	  tests/export/verifiers/test_v0.py
+
+test-openenv: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --editable ".[openenv]"
+	$(BIN)/python -m pytest -q tests/export/openenv
+
 bench-hack: $(VENV)/.installed-dev
 	$(BIN)/python tests/benchmarks/hack.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-out
+	rm -rf $(VENV) $(VENV)-verifiers $(VENV)-verifiers-v0 .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-out

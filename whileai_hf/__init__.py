@@ -54,8 +54,9 @@ if TYPE_CHECKING:
         to_trl,
         training_rows,
     )
-    from whileai_hf.export.environment import load_environment
-    from whileai_hf.export.package import export_environment
+    from whileai_hf.export.environment import EnvironmentSpec, load_environment
+    from whileai_hf.export.package import EnvironmentExport, export_environment
+    from whileai_hf.export.verifiers import from_traces
     from whileai_hf.hub.lifecycle import publish, unpublish, update_dataset
     from whileai_hf.hub.listing import catalog, datasets
     from whileai_hf.hub.models import AdapterConfig, push_adapter
@@ -233,6 +234,9 @@ _ALSO = {
     "export_training": "whileai_hf.export:export_training",
     "to_sft": "whileai_hf.export:to_sft",
     "training_rows": "whileai_hf.export:training_rows",
+    "EnvironmentSpec": "whileai_hf.export.environment:EnvironmentSpec",
+    "EnvironmentExport": "whileai_hf.export.package:EnvironmentExport",
+    "from_traces": "whileai_hf.export.verifiers:from_traces",
     "publish": "whileai_hf.hub.lifecycle:publish",
     "unpublish": "whileai_hf.hub.lifecycle:unpublish",
     "update_dataset": "whileai_hf.hub.lifecycle:update_dataset",

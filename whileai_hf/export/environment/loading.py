@@ -50,7 +50,8 @@ def load_environment(
     Args:
         source (`datasets.Dataset`, `DatasetDict`, `list[dict]`, `list[str]`, path or Hub repo id):
             Tasks, asks, or rollouts, of which each prompt is a task. Rollouts bring their tools and system prompt.
-            Splits called `train` and `holdout` (or `eval`, `test`, `validation`) are train and eval data.
+            Splits called `train` and `holdout` (or `eval`, `test`, `validation`) are train and eval data. The folder
+            of an exported environment brings everything, and code of its own, which is run.
         reward (`Callable`, `str` or `list`, *optional*):
             What a completion is worth: a judge, a verifier, a judge model, a reward function as TRL has them, or
             several. By default the floor of `grade`: nothing invented, nothing skipped, no success claimed after a
@@ -91,7 +92,12 @@ def load_environment(
 
     ```
     """
+    from whileai_hf.export.package.reading import is_package  # packages are made of environments
+
     settings = overlay(EnvironmentConfig, config, knobs)
+    if is_package(source):
+        wrong = {"tools": tools, "system_prompt": system_prompt, "eval_data": eval_data, "holdout": holdout}
+        return _of_package(source, reward, [name for name, value in wrong.items() if value is not None], config, knobs)
     given = GivenAgent.read(tools, system_prompt, settings.rubric)
     source, eval_data = _sides(source, eval_data, holdout)
     train = read_tasks(source, given, settings.tasks)
@@ -114,6 +120,20 @@ def load_environment(
     )
     rewards = make_rewards(reward, settings.rubric, EnvironmentRows(catalog))
     return EnvironmentSpec(train.entries, held.entries, features, factories, rewards, catalog, settings)
+
+
+def _of_package(
+    source: Any, reward: Any, wrong: list[str], config: EnvironmentConfig | None, knobs: EnvironmentKnobs
+) -> EnvironmentSpec:
+    """The environment an exported package holds."""
+    from whileai_hf.export.package import load_package, trainer_environment
+
+    if wrong or config is not None:
+        raise ConfigurationError(
+            f"{source} is an exported environment and got {', '.join(wrong) or 'config'}=, which it says itself; "
+            "leave that out, or load the rows it was exported from"
+        )
+    return trainer_environment(load_package(source), reward=reward, **knobs)
 
 
 def _sides(source: Any, eval_data: Any, holdout: float | None) -> tuple[Any, Any]:

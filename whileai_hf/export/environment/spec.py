@@ -134,6 +134,33 @@ class EnvironmentSpec:
         if any(spec.tools for spec in self.agents):
             check_tokenizer(tokenizer)
 
+    def verifiers(self, **knobs: Any) -> Any:
+        """The same environment as a `verifiers.v1.Env`, see [`~whileai_hf.export.verifiers.verifiers_environment`]."""
+        from whileai_hf.export.verifiers import verifiers_environment  # made of environments, and optional
+
+        return verifiers_environment(self, **knobs)
+
+    def evaluate(self, model: Any, *, n: int | None = None, k: int = 1, **knobs: Any) -> Dataset:
+        """
+        Plays tasks with verifiers in this process.
+
+        Args:
+            model (`str` or `Callable` or [`ScriptedModel`]):
+                The policy.
+            n (`int`, *optional*):
+                Tasks; all by default.
+            k (`int`, *optional*, defaults to `1`):
+                Rollouts of each.
+            **knobs:
+                As for [`~whileai_hf.export.verifiers.evaluate`]: `split`, `temperature`, `max_turns`, ...
+
+        Returns:
+            `datasets.Dataset`: Graded rollouts.
+        """
+        from whileai_hf.export.verifiers import evaluate
+
+        return evaluate(self, model, n=n, k=k, **knobs)
+
     def trainer_kwargs(self, *, rollout: bool = False, **given: Any) -> dict[str, Any]:
         """
         The keywords of `GRPOTrainer`: `GRPOTrainer(model, args=args, **spec.trainer_kwargs())`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 from whileai_hf.export.environment import EnvironmentSpec, load_environment
 from whileai_hf.export.environment.config import EnvironmentKnobs
@@ -10,13 +10,17 @@ from whileai_hf.export.package.reading import EnvironmentPackage
 from whileai_hf.export.package.tasks import task_of_line
 
 
-def trainer_environment(package: EnvironmentPackage, **knobs: Unpack[EnvironmentKnobs]) -> EnvironmentSpec:
+def trainer_environment(
+    package: EnvironmentPackage, *, reward: Any = None, **knobs: Unpack[EnvironmentKnobs]
+) -> EnvironmentSpec:
     """
     The tasks, world and reward of a package for trainers of TRL.
 
     Args:
         package ([`EnvironmentPackage`]):
             The environment.
+        reward (`Callable`, `str` or `list`, *optional*):
+            In place of the package's own.
         **knobs:
             Fields of [`~whileai_hf.export.environment.EnvironmentConfig`], in place of what the package says.
 
@@ -32,4 +36,5 @@ def trainer_environment(package: EnvironmentPackage, **knobs: Unpack[Environment
     if package.spec.get("avg_turns"):
         own["avg_turns"] = package.spec["avg_turns"]
     given: EnvironmentKnobs = {**own, **knobs}
-    return load_environment(train, reward=package.reward(), tools=package.agent, eval_data=held or None, **given)
+    paid = package.reward() if reward is None else reward
+    return load_environment(train, reward=paid, tools=package.agent, eval_data=held or None, **given)

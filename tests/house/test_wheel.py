@@ -38,7 +38,8 @@ def test_wheel_runs_the_demo(repo, tmp_path):
     subprocess.run([*pip_wheel, "-w", tmp_path, repo], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("whileai_hf-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "rows/schemas/row-v1.json", "cli/sample/spec.json", "cli/sample/policy.md", "_trainers/grpo.py"):
+    sample = ("cli/sample/spec.json", "cli/sample/policy.md")
+    for name in ("py.typed", "rows/schemas/row-v1.json", *sample, "_trainers/grpo.py"):
         assert f"whileai_hf/{name}" in names
     for name in _data_files(repo):
         assert name in names, f"{name} is not shipped"

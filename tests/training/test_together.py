@@ -36,7 +36,7 @@ SETTINGS = {
     "dataloader_pin_memory": False,
     "per_device_train_batch_size": 8,
     "num_generations": 4,
-    "max_completion_length": 160,
+    "max_completion_length": 256,
     "learning_rate": 1e-4,
     "seed": 0,
 }

@@ -181,13 +181,8 @@ class _Cleaner:
 def _lines(row: Row, name: str, harness: str, messages: list[dict[str, Any]], cleaner: _Cleaner) -> Iterator[bytes]:
     title = next((text for message in messages if message["role"] == "user" if (text := message["content"])), name)
     told = {key: row[key] for key in _TOLD if row.get(key) is not None}
-    session = {
-        "harness": harness,
-        "id": name,
-        "name": _title(cleaner.said(title)),
-        "metadata": cleaner.told(told, row),
-    }
-    yield dumps({"type": "session", **session})
+    about = {"id": name, "name": _title(cleaner.said(title)), "metadata": cleaner.told(told, row)}
+    yield dumps({"type": "session", "harness": harness, **about})
     for message in messages:
         yield dumps({"type": "message", "message": cleaner.said(message)})
 

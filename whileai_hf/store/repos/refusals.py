@@ -70,8 +70,8 @@ def without_password(text: str) -> str:
 
     Examples:
     ```python
-    >>> without_password("https://ann:secret@hub.acme.com gave no answer")
-    'https://hub.acme.com gave no answer'
+    >>> without_password("https://ann:secret@hub.example.com gave no answer")
+    'https://hub.example.com gave no answer'
 
     ```
     """

@@ -19,7 +19,7 @@ from whileai_hf.training.monitor.alarms import Alarm
 from whileai_hf.training.monitor.config import MonitorConfig, MonitorKnobs, check_stop_on, check_whole
 from whileai_hf.training.monitor.figure import monitor_figure
 from whileai_hf.training.monitor.golding import held_out_only, make_gold, seated
-from whileai_hf.training.monitor.holdout import check_apart, make_holdout
+from whileai_hf.training.monitor.holdout import check_alike, check_apart, make_holdout
 from whileai_hf.training.monitor.isolation import RandomState, reseed
 from whileai_hf.training.monitor.looking import Watch
 from whileai_hf.training.monitor.report import MonitorReport
@@ -151,6 +151,7 @@ class HackMonitor(transformers.TrainerCallback):
         check_rewards(given.get("reward_funcs"))
         if not self.config.allow_overlap:
             check_apart(self.holdout, given.get("train_dataset"))
+        check_alike(self.holdout, given.get("train_dataset"))
         callbacks = [each for each in given.get("callbacks") or [] if each is not self]
         made = {**given, "callbacks": [*callbacks, self]}
         if made.get("eval_dataset") is None:

@@ -77,13 +77,40 @@ def check_apart(holdout: Dataset, train: Any) -> None:
     """
     if train is None or isinstance(train, IterableDataset):
         return
-    seen = set(_task_names(train))
-    shared = [key for key in dict.fromkeys(_task_names(holdout)) if key in seen]
+    # By what both sides say: prompts alone are the same tasks whether or not the other side has an answer to them.
+    common = frozenset(view(holdout).columns) & frozenset(view(train).columns)
+    seen = set(_task_names(train, common))
+    shared = [key for key in dict.fromkeys(_task_names(holdout, common)) if key in seen]
     if shared:
         named = ", ".join(f"{key:.60}" for key in shared[:_NAMED])
         raise ConfigurationError(
             f"{len(shared)} held-out tasks are in the training set as well ({named}): what the policy was trained on "
             "cannot say whether it is being hacked; take them out of one, or pass allow_overlap=True"
+        )
+
+
+def check_alike(holdout: Dataset, train: Any) -> None:
+    """
+    Refuses a holdout whose prompts reach the policy in another shape than those it is trained on.
+
+    Args:
+        holdout (`datasets.Dataset`):
+            Held-out rows.
+        train (`datasets.Dataset`):
+            Training rows; a stream is not read.
+
+    Raises:
+        [`ConfigurationError`]: One side has texts and the other messages, which go through the chat template.
+    """
+    if train is None or isinstance(train, IterableDataset) or "prompt" not in train.column_names or not len(train):
+        return
+    shapes = {True: "text", False: "messages"}
+    own, trained = (isinstance(rows[0]["prompt"], str) for rows in (holdout, train))
+    if own != trained:
+        raise ConfigurationError(
+            f"the prompts of the holdout are {shapes[own]} and those of the training set {shapes[trained]}: only "
+            "messages go through the chat template, so the policy would be asked in another way than it is trained; "
+            "pass both in one shape"
         )
 
 
@@ -106,12 +133,21 @@ def _opened(holdout: Any) -> Dataset:
     return open_rows(holdout)
 
 
-def _task_names(rows: Any) -> list[str]:
-    """One text per row that is the same for the same task: its id, else everything the row says."""
+def _task_names(rows: Any, common: frozenset[str] | None = None) -> list[str]:
+    """
+    One text per row that is the same for the same task: its id, else everything the row says.
+
+    Args:
+        rows (`datasets.Dataset`):
+            Rows.
+        common (`frozenset[str]`, *optional*):
+            Columns to go by; all of them without.
+    """
     read = view(rows)
-    known = [name for name in _IDENTITY if read.has(name)]
+    columns = [name for name in read.columns if common is None or name in common]
+    known = [name for name in _IDENTITY if name in columns]
     if known:
-        wanted = [*known, *(["prompt"] if read.has("prompt") else [])]
+        wanted = [*known, *(["prompt"] if "prompt" in columns else [])]
         return [dumps(task_key(row)).decode() for row in read.rows(wanted)]
-    wanted = [name for name in read.columns if name not in _BOOKKEEPING]
+    wanted = sorted(name for name in columns if name not in _BOOKKEEPING)
     return [dumps([[name, row.get(name)] for name in wanted]).decode() for row in read.rows(wanted)]

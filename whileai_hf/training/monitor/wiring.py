@@ -9,8 +9,8 @@ from typing import Any
 from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.rows import add_columns
-from whileai_hf.training.monitor.holdout import check_apart, same_rows
+from whileai_hf.rows import add_columns, view
+from whileai_hf.training.monitor.holdout import check_alike, check_apart, same_rows
 from whileai_hf.training.monitor.tape import GOLD, Reward, Tape, reward_name, watched
 
 
@@ -62,6 +62,7 @@ def plug_in(trainer: Any, plug: Plug, wrapped: Sequence[Reward]) -> dict[str, fl
     check_rewards(trainer.reward_funcs, names)
     if not plug.allow_overlap:
         check_apart(plug.holdout, trainer.train_dataset)
+    check_alike(plug.holdout, trainer.train_dataset)
     _set_holdout(trainer, plug.holdout)
     mine = {id(reward) for reward in wrapped}
     for index, (reward, name) in enumerate(zip(trainer.reward_funcs, names, strict=True)):
@@ -134,7 +135,8 @@ def _set_holdout(trainer: Any, holdout: Dataset) -> None:
 def _joined(given: Dataset, holdout: Dataset) -> Dataset:
     """The trainer's rows with the columns that only the monitor's have."""
     added = [name for name in holdout.column_names if name not in given.column_names]
-    columns = {name: list(holdout[name]) for name in added}
+    rows = view(holdout)
+    columns = {name: rows.column(name) for name in added}
     return add_columns(given, columns, {name: holdout.features[name] for name in added}) if added else given
 
 

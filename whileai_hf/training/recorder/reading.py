@@ -28,9 +28,17 @@ _COLUMNS = (
 )
 
 
-def mark_line(step: int) -> bytes:
-    """Says that training starts again behind `step`: what was sampled later, by an earlier attempt, counts no more."""
-    return _MARK + b":%d}" % step
+def mark_line(step: int, own: int = 0) -> bytes:
+    """
+    Says that training starts again behind `step`: what was sampled later, by an earlier attempt, counts no more.
+
+    Args:
+        step (`int`):
+            Steps taken.
+        own (`int`, *optional*, defaults to 0):
+            Lines before the mark that are of this attempt: it evaluated before its first step.
+    """
+    return _MARK + b':%d,"own":%d}' % (step, own)
 
 
 def file_of(folder: Path, rank: int) -> Path:
@@ -57,9 +65,16 @@ def _surviving(path: Path) -> Iterator[tuple[int, bytes]]:
     places: list[int] = []
     for at, line in enumerate(read_lines(path)):
         if line.startswith(_MARK):
-            back = loads(line)["back"]
-            # Training goes on at `back` steps: it samples anew from there on, what it evaluated there it does not.
-            live = [n for n, (phase, step) in enumerate(kept) if step < back or (phase == EVAL and step == back)]
+            mark = loads(line)
+            back, first = mark["back"], len(kept) - mark.get("own", 0)
+            # Training goes on at `back` steps: it samples anew from there on, what it evaluated there it does not,
+            # unless it just did.
+            anew = (EVAL, back) in kept[first:]
+            live = [
+                n
+                for n, (phase, step) in enumerate(kept)
+                if step < back or (phase == EVAL and step == back and (n >= first or not anew))
+            ]
             kept, places = [kept[n] for n in live], [places[n] for n in live]
         else:
             kept.append(_head(line))

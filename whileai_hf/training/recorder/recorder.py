@@ -90,6 +90,8 @@ class RolloutRecorder:
         self._journal: Journal | None = None
         self._latest: deque[bytes] = deque(maxlen=_LATEST)
         self._training: Any = None  # state of the training the latest batch belongs to
+        self._seen: Any = None  # state of the latest batch, of an evaluation too
+        self._since = 0  # lines written since that state came up
         self._warned = False
         self._lock = threading.RLock()
         self.n_rows = 0
@@ -208,12 +210,14 @@ class RolloutRecorder:
         if batch is None:
             return
         lines = batch.lines(self._weights_for(batch), self._known(batch.step))
+        if batch.state is not self._seen:
+            self._seen, self._since = batch.state, 0
         try:
             journal = self._file()
             if not all(batch.evaluating) and batch.state is not self._training:
                 self._training = batch.state
                 if journal.path.stat().st_size:
-                    journal.append(mark_line(batch.step))
+                    journal.append(mark_line(batch.step, self._since))
                     self._latest.clear()
             journal.append(*lines)
         except (OSError, DataError) as error:  # a full disk is no reason to lose a training
@@ -222,6 +226,7 @@ class RolloutRecorder:
             self._warned = True
             return
         self._latest.extend(lines)
+        self._since += len(lines)
         self.n_rows += len(lines)
 
     def _known(self, step: int) -> dict[str, Any]:

@@ -66,8 +66,8 @@ def test_guests_are_imported_by_their_hosts_only():
 def test_every_import_is_declared_somewhere(project):
     extras = [requirement for group in project["optional-dependencies"].values() for requirement in group]
     declared = {_distribution(requirement) for requirement in [*project["dependencies"], *extras]}
-    # What comes with TRL, and with verifiers.
-    declared |= {"transformers", "accelerate"} | COMPANIONS["verifiers"]
+    # What comes with TRL, and with others.
+    declared |= {"transformers", "accelerate"}.union(*COMPANIONS.values())
     assert not {name: where for name, where in _foreign(False).items() if name not in declared}
 
 

@@ -17,8 +17,8 @@ GUESTS = {
         f"export/verifiers/{name}.py" for name in ("harness", "servers", "serving", "taskdata", "v0", "v1")
     ),
 }
-# What comes with one of them: pydantic, aiohttp and mcp are dependencies of verifiers.
-COMPANIONS = {"verifiers": {"aiohttp", "mcp", "pydantic"}}
+# What comes with a package of an extra, and is not asked for by itself.
+COMPANIONS = {"openenv": {"uvicorn"}, "verifiers": {"aiohttp", "mcp", "pydantic"}}
 
 
 def may_import(path: str, name: str) -> bool:

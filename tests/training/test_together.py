@@ -43,7 +43,7 @@ SETTINGS = {
 TOOL = {
     "type": "function",
     "function": {
-        "name": "get-order",  # no method can be called that: the policy is shown another name
+        "name": "get_order",
         "description": "Look up an order by id.",
         "parameters": {
             "type": "object",
@@ -71,12 +71,12 @@ def short(row):
 class Judge:
     """The gold: keeps what it is shown."""
 
-    def __init__(self):
-        self.rows = []
+    def __init__(self, tool):
+        self.tool, self.rows = tool, []
 
     def __call__(self, row):
         self.rows.append(row)
-        return float(any(step.get("tool") == "get-order" for step in row["steps"]))
+        return float(any(step.get("tool") == self.tool for step in row["steps"]))
 
 
 def plug(order, spec, run, recorder, monitor, args, rollout):
@@ -113,15 +113,19 @@ def plug(order, spec, run, recorder, monitor, args, rollout):
 )
 def test_all_of_it_in_one_trainer(order, rollout, tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_ASSETS_CACHE", str(tmp_path / "assets"))
+    # No method can be called that, so an environment shows the policy the name it has learnt; a rollout function shows
+    # tools as they are.
+    name = "get_order" if rollout else "get-order"
+    tool = {**TOOL, "function": {**TOOL["function"], "name": name}}
     tasks = [
         {"prompt": f"Where is order {order_id}?", "task_id": order_id, "privileged": {"answer": order_id}}
         for order_id in desk.ORDERS[: 8 + HELD]
     ]
     spec = load_environment(
-        tasks[:8], eval_data=tasks[8:], tools=[TOOL], system_prompt=desk.SYSTEM, reward=short, avg_turns=2
+        tasks[:8], eval_data=tasks[8:], tools=[tool], system_prompt=desk.SYSTEM, reward=short, avg_turns=2
     )
-    assert [rename.shown for rename in spec.renamed] == ["get_order"]
-    run, judge = training_run("together"), Judge()
+    assert [rename.shown for rename in spec.renamed] == ([] if rollout else ["get_order"])
+    run, judge = training_run("together"), Judge(name)
     recorder = RolloutRecorder(run)
     monitor = HackMonitor(run, holdout=spec.eval_dataset, gold=judge, every=2, k=K, strict=True)
     args = trl.GRPOConfig(output_dir=str(tmp_path), max_steps=STEPS, **SETTINGS)
@@ -141,7 +145,7 @@ def test_all_of_it_in_one_trainer(order, rollout, tmp_path, monkeypatch):
     read = list(view(rows).rows())
     called = {step["tool"] for row in read for step in row["steps"] if "tool" in step}
     answered = {message["name"] for row in read for message in row["messages"] if message["role"] == "tool"}
-    assert called == answered == {"get-order"}
+    assert called == answered == {name}
     assert all("task_id" not in message for row in read for message in row["messages"])
     assert {message["role"] for row in read for message in row["messages"]} == {"system", "user", "assistant", "tool"}
     held = [row for row in read if row["phase"] == "eval"]

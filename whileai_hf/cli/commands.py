@@ -6,7 +6,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,6 @@ from whileai_hf.score.checking import check_reward as check_rewards
 from whileai_hf.select import SelectionConfig
 
 
-# Commands that speak to the Hub; only they pay for its clients.
-_HUB = ("catalog", "datasets", "preview", "profile", "publish", "pull", "purge", "push", "status", "unpublish")
 # How a model's spec string begins.
 _MODEL_FORMS = ("https://", *(form.partition("<")[0] for form in FORMS))
 # Where the rows of `simulate` go without --output.
@@ -42,12 +39,6 @@ _WITH_GOLD: dict[str, Callable[..., Any]] = {
 }
 # `regex` takes its pattern after a colon.
 VERIFIERS = (*_WITH_GOLD, "json_valid", "regex:PATTERN")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HUB:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("whileai_hf.cli.hub"), name)
 
 
 def _agent(name: str, spec: wai.AgentSpec) -> Any:

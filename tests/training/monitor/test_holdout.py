@@ -5,7 +5,7 @@ from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError, WhileaiError
 from whileai_hf.training.monitor.config import MonitorConfig, check_stop_on
-from whileai_hf.training.monitor.holdout import check_apart, make_holdout, same_rows
+from whileai_hf.training.monitor.holdout import check_alike, check_apart, make_holdout, same_rows
 from whileai_hf.training.monitor.tape import TASK_COLUMN
 
 
@@ -50,6 +50,30 @@ def test_shared_tasks_are_refused():
     with pytest.raises(ConfigurationError, match="allow_overlap"):
         check_apart(by_id, Dataset.from_list([{"prompt": "some words", "task_id": "t1"}]))
     check_apart(holdout, None)
+
+
+def test_tasks_are_shared_whatever_else_one_side_says_of_them():
+    train = Dataset.from_list([{"prompt": "Where is a?", "answer": "there"}, {"prompt": "Where is b?", "answer": "x"}])
+    prompts, _ = make_holdout(["Where is a?", "Where is c?"])
+    with pytest.raises(ConfigurationError, match=r"1 held-out tasks.*Where is a"):
+        check_apart(prompts, train)
+    more, _ = make_holdout([{"prompt": "Where is b?", "task_id": "b"}])
+    with pytest.raises(ConfigurationError, match="1 held-out tasks"):
+        check_apart(more, train)
+    check_apart(make_holdout(["Where is c?"])[0], train)
+    # One prompt, another task: what both say of it differs.
+    check_apart(make_holdout([{"prompt": "Where is a?", "answer": "here"}])[0], train)
+
+
+def test_texts_are_not_held_out_from_messages():
+    talk = Dataset.from_list([{"prompt": [{"role": "user", "content": "Where is a?"}]}])
+    texts, _ = make_holdout(["Where is a?"])
+    with pytest.raises(ConfigurationError, match=r"holdout are text and those of the training set messages"):
+        check_alike(texts, talk)
+    check_alike(make_holdout(talk)[0], talk)
+    check_alike(texts, Dataset.from_dict({"prompt": ["Where is b?"]}))
+    check_alike(texts, None)
+    check_alike(texts, Dataset.from_dict({"prompt": []}))
 
 
 def test_same_rows():

@@ -7,8 +7,9 @@ import inspect
 import pytest
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment import load_environment
 from whileai_hf.score.verify import ExactMatch
-from whileai_hf.training.monitor.golding import held_out_only, make_gold
+from whileai_hf.training.monitor.golding import held_out_only, make_gold, seated
 from whileai_hf.training.monitor.tape import GOLD, TASK_COLUMN, Tape, reward_name, watched, written
 
 
@@ -137,3 +138,38 @@ def test_what_gold_can_be():
     for nothing in (7, dict, [brevity]):
         with pytest.raises(ConfigurationError, match="gold="):
             make_gold(nothing)
+
+
+def test_the_tape_has_what_was_said_and_not_what_the_trainer_flattened():
+    """With a simulated user a completion is one text, the user's words and the tools' answers among it."""
+    tape = Tape(10)
+    talk = [
+        {"role": "assistant", "content": "Which?"},
+        {"role": "user", "content": "The one I ordered some weeks ago."},
+        {"role": "assistant", "content": "Sent."},
+    ]
+    completions = [[{"role": "assistant", "content": "Which? The one I ordered some weeks ago. Sent."}]]
+    for name in ("one", "two"):  # the same batch, whoever is asked
+        tape.take(name, ["p"], completions, {"trajectory": [talk], TASK_COLUMN: [0]}, [1.0])
+    (batch,) = tape.held
+    assert set(batch.scores) == {"one", "two"}
+    assert written(batch.completions[0]) == len("Which?Sent.")
+
+
+def test_a_gold_takes_its_seat_beside_the_judges_of_an_environment():
+    """It then sees the rows they see; a wrapped training judge is still one, and a seated gold stays where it is."""
+
+    def gold(row):
+        return 1.0
+
+    spec = load_environment(["Where is it?"], tools=[], reward=lambda row: 0.0)
+    (reward,) = spec.reward_funcs
+    alone = make_gold(gold)
+    moved = seated(alone, [watched(reward, Tape(1), "proxy")])
+    assert moved.rows is reward.rows
+    assert moved.judge is alone.judge
+    assert alone.rows is not reward.rows
+    assert seated(alone, [brevity]) is alone
+    own = spec.as_reward(gold, name="gold")
+    assert seated(own, [reward]) is own
+    assert seated(brevity, [reward]) is brevity

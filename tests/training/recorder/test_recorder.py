@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.environment import EnvironmentFactory
 from whileai_hf.measure.passes import pass_at
 from whileai_hf.rows import view
 from whileai_hf.rows.validation import validate
+from whileai_hf.spec import Tool
 from whileai_hf.training.recorder import RolloutRecorder
 from whileai_hf.training.recorder.conversations import said, steps_of
 from whileai_hf.training.recorder.functions import is_async, name_of
@@ -275,6 +277,64 @@ def test_no_completion_is_too_odd(tmp_path_factory, completions):
     recorder.close()
 
 
+def test_a_rollout_function_s_messages_are_the_row(tmp_path):
+    """A conversation with a user is one text to the trainer; what was said rides beside it."""
+    recorder = RolloutRecorder(tmp_path)
+    call = {"type": "function", "function": {"name": "get-order", "arguments": {"order_id": "A1"}}}
+    talk = [
+        {"role": "assistant", "content": "Which one?"},
+        {"role": "user", "content": "A1"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": "get-order", "content": '{"status": "sent"}'},
+        {"role": "assistant", "content": "Sent."},
+    ]
+    flat = [[{"role": "assistant", "content": "Which one?<|im_end|>user A1..."}]]
+    recorder.wrap(one)(
+        prompts=[[{"role": "user", "content": "Where is it?", "task_id": "t"}]],
+        completions=flat,
+        task_id=["t"],
+        trajectory=[talk],
+        rollout=[{"rollout_index": 7, "finish_reason": "max_turns", "ended_by": "user", "unheard": 1}],
+    )
+    (row,) = rows_of(recorder)
+    roles = ["user", "assistant", "user", "assistant", "tool", "assistant"]
+    assert [message["role"] for message in row["messages"]] == roles
+    assert row["messages"][0] == {"role": "user", "content": "Where is it?"}
+    assert row["final_text"] == "Sent."
+    assert {"tool": "get-order", "arguments": {"order_id": "A1"}, "result": {"status": "sent"}} in row["steps"]
+    assert (row["finish_reason"], row["ended_by"], row["rollout_index"]) == ("max_turns", "user", 0)
+    assert "unheard" not in row
+    assert "tool_call_id" not in talk[3]  # nobody else's messages are written to
+
+
+@pytest.mark.parametrize("odd", ["text", [None], [["not a message"]], [[]], [[], []], [{"role": "user"}]])
+def test_columns_that_only_bear_the_name(tmp_path, odd):
+    recorder = RolloutRecorder(tmp_path)
+    recorder.wrap(one)(prompts=["p"], completions=["c"], trajectory=odd, rollout=odd, environments=odd)
+    (row,) = rows_of(recorder)
+    assert (row["final_text"], row["finish_reason"]) == ("c", "stop")
+
+
+def test_tools_of_an_environment_bear_their_own_names(tmp_path):
+    environment = EnvironmentFactory((Tool("get-order"),))()
+    call = {"type": "function", "function": {"name": "get_order", "arguments": {}}}
+    said = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": "get_order", "content": "{}"},
+        {"role": "assistant", "content": "Sent."},
+    ]
+    recorder = RolloutRecorder(tmp_path)
+    recorder.wrap(one)(prompts=["p", "p"], completions=[said, "c"], environments=[environment, None])
+    row, other = rows_of(recorder)
+    assert row["steps"] == [{"tool": "get-order", "arguments": {}, "result": {}}]
+    assert row["messages"][2]["name"] == "get-order"
+    assert other["final_text"] == "c"
+
+
+def test_calls_that_are_none():
+    assert steps_of(said([{"role": "assistant", "tool_calls": True, "content": "Sent."}]))[:2] == ([], "Sent.")
+
+
 def test_content_blocks_and_users():
     steps, last, ended = steps_of(
         said(
@@ -314,6 +374,27 @@ def test_a_restart_takes_back_what_came_after_its_checkpoint(tmp_path):
     rows = rows_of(attempt([4, 5], {6}))
     assert [row["step"] for row in rows if row["phase"] == "eval"] == [2, 4, 6]
     assert [row["step"] for row in rows if row["phase"] == "train"] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_restart_that_evaluates_first_does_not_count_twice(tmp_path):
+    """As under a monitor: every attempt evaluates before its first step, the one from a checkpoint too."""
+
+    def attempt(steps):
+        recorder = RolloutRecorder(tmp_path)
+        reward, training = recorder.wrap(one), state(steps[0])
+        for step in steps:
+            training.global_step = step
+            if step % 2 == 0:
+                for _ in range(2):
+                    reward(**batch(1, split=["eval"], trainer_state=training))
+            reward(**batch(1, split=["train"], trainer_state=training))
+        recorder.close()
+        return rows_of(recorder)
+
+    attempt([0, 1, 2, 3])
+    rows = attempt([2, 3, 4])
+    assert [row["step"] for row in rows if row["phase"] == "eval"] == [0, 0, 2, 2, 4, 4]
+    assert [row["step"] for row in rows if row["phase"] == "train"] == [0, 1, 2, 3, 4]
 
 
 def test_an_evaluation_before_training_takes_nothing_back(tmp_path):

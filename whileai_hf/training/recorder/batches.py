@@ -23,7 +23,7 @@ _HELD_OUT = frozenset({"eval", "evaluation", "holdout", "held_out", "test", "val
 # Columns of the task that ride along. What a task hides stays with it, and so do columns nobody asked for: they
 # may hold its answer.
 _TASK = (*(name for name in task_features() if name not in PRIVILEGED_KEYS and name != "prompt"), "task_id", "split")
-# What a rollout function of ours says about a rollout. Its number there is that within the batch, ours goes on counting.
+# What a rollout function of ours says about a rollout. Its number is that within the batch; ours goes on counting.
 _ABOUT = frozenset(rollout_features()) - set(task_features()) - {"rollout_index"}
 
 

@@ -39,7 +39,7 @@ def conversations_of(completions: Sequence[Any], columns: Mapping[str, Any]) -> 
     count = len(completions)
     if isinstance(led, list) and len(led) == count:
         return [
-            list(messages) if is_conversation(messages) else completion
+            list(messages) if messages and is_conversation(messages) else completion
             for messages, completion in zip(led, completions, strict=True)
         ]
     if isinstance(environments, list) and len(environments) == count:
@@ -122,7 +122,7 @@ def steps_of(messages: Sequence[Message]) -> tuple[list[dict[str, Any]], str, bo
     steps: list[dict[str, Any]] = []
     unanswered: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
-        role, calls = message.get("role"), message.get("tool_calls")
+        role, calls = message.get("role"), _calls(message)
         text = text_of(message.get("content"))
         if role == "tool":
             if unanswered:
@@ -132,14 +132,19 @@ def steps_of(messages: Sequence[Message]) -> tuple[list[dict[str, Any]], str, bo
                 unanswered = []
             if text and (calls or at < last):
                 steps.append({"text": text})
-            for call in calls or ():
+            for call in calls:
                 step = _called(call)
                 steps.append(step)
                 unanswered.append(step)
         elif role == "user" and text:
             steps.append({"user": text})
-    ended = bool(messages) and messages[-1].get("role") == "assistant" and not messages[-1].get("tool_calls")
+    ended = bool(messages) and messages[-1].get("role") == "assistant" and not _calls(messages[-1])
     return steps, text_of(messages[-1].get("content")) if ended else "", ended
+
+
+def _calls(message: Message) -> Sequence[Any]:
+    calls = message.get("tool_calls")
+    return calls if isinstance(calls, list | tuple) else ()
 
 
 def _called(call: Any) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from whileai_hf.training.runs import get_run, training_run
 pytest.importorskip("trl")
 
 torch = pytest.importorskip("torch")
-STEPS, HONEST_STEPS = 8, 6
+# The hacked twin is caught at step 4; `make bench-hack` plays both for longer, with ten seeds.
+STEPS, HONEST_STEPS = 8, 4
 MOST_BYTES = 500_000
 
 

@@ -64,7 +64,8 @@ class HackMonitor(transformers.TrainerCallback):
             Held-out rows, like those of the training set and not among them, or prompts; 32 tasks or more.
         gold (`Callable` or `str`, *optional*):
             What the reward is to stand for: a judge (row to verdict), a verifier, a reward model, a judge model, or a
-            reward function of the trainer's shape. Called on held-out completions only.
+            reward function of the trainer's shape. Called on held-out completions only; in an environment of ours a
+            judge sees the rows that its judges see.
         every (`int`, *optional*, defaults to `10`):
             Steps between two evaluations.
         k (`int`, *optional*, defaults to `4`):

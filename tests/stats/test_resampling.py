@@ -46,6 +46,12 @@ def test_order_does_not_matter(values, random):
     assert min(values) <= found[0] <= found[1] <= max(values)
 
 
+def test_equal_values_have_themselves_as_interval():
+    """The mean of some numbers, thrice, is off by a last bit."""
+    value = 43.427506122077304
+    assert bootstrap_mean_ci([value] * 3, n_boot=50, seed=5) == (value, value)
+
+
 def test_seed_and_level():
     sample = SAMPLES["few levels"]
     assert bootstrap_mean_ci(sample, seed=1) == bootstrap_mean_ci(sample, seed=1)

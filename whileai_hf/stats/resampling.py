@@ -61,9 +61,9 @@ def bootstrap_mean_ci(values: ArrayLike, *, n_boot: int = 2000, level: float = 0
         means = _means_of_levels(levels, counts, int(n_boot), generator)
     else:
         means = _means_of_indices(np.repeat(levels, counts), int(n_boot), generator)
-    low, high = np.quantile(means, (tail, 1.0 - tail))
-    # A mean of values cannot leave their range; a last-bit rounding error must not either.
-    return float(max(low, levels[0])), float(min(high, levels[-1]))
+    # A mean of values cannot leave their range; a last-bit rounding error must not either, on any side.
+    low, high = np.clip(np.quantile(means, (tail, 1.0 - tail)), levels[0], levels[-1])
+    return float(low), float(high)
 
 
 def _means_of_levels(

@@ -26,6 +26,8 @@ _PLAIN_WORDS = re.compile(r"[^\W\d_](?:[\w ,.!'-]{0,38}[\w.!])?")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]{0,30})>")
 ANSWER_TAGS = frozenset("answer final final_answer result response solution output".split())
 """Tags that hold the answer; every other tag holds the working."""
+# What turns a judge of this library into a reward mentions tags that no reply is looked for in.
+_OURS = "whileai_hf."
 # Words and helper functions that are followed at most.
 _MOST_WORDS, _DEEPEST = 40, 3
 
@@ -94,7 +96,7 @@ def texts_of(function: Any) -> Iterator[str]:
     own = {name: value for name, value in _attributes(function).items() if name not in ("name", "field")}
     yield from _strings(list(own.values()))
     for value in own.values():
-        if isinstance(value, types.FunctionType):
+        if isinstance(value, types.FunctionType) and not value.__module__.startswith(_OURS):
             yield from _function_texts(value, _DEEPEST, set())
     if not isinstance(function, Verifier):  # ours mention nothing but the reasons they give
         call = type(function).__call__

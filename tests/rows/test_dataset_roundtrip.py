@@ -3,6 +3,7 @@
 import pytest
 from datasets import Dataset, DatasetDict, load_dataset, load_from_disk
 
+from whileai_hf.errors import DataError
 from whileai_hf.rows import canonical, open_rows, to_dataset, view
 from whileai_hf.rows.features import rollout_features
 
@@ -146,3 +147,23 @@ def test_foreign_columns_are_kept_with_their_types():
     assert dataset[0]["difficulty"] == 3 and dataset[0]["tags"] == ["x"] and dataset[0]["info"] == {"a": 1}
     assert dataset["mixed"][:] == ["1", "one"]
     assert isinstance(dataset, Dataset)
+
+
+@pytest.mark.parametrize("beyond", [1 << 63, 1 << 70, -(1 << 63) - 1])
+@pytest.mark.parametrize("name", ["seed", "n_tokens", "foreign"])
+def test_an_int_beyond_64_bit_makes_its_column_text_and_loses_nothing(name, beyond):
+    rows = [{name: 5}, {name: beyond}, {name: None}]
+    data = to_dataset(rows)
+    assert data[name][:] == ["5", str(beyond), None]
+    assert data.to_list() == to_dataset(canonical([{name: "5"}, *rows[1:]])).to_list()
+
+
+@pytest.mark.parametrize("cell", [[1, "a"], [True, 2, None], [1 << 70, 1], [1 << 63], [[1], "a"], ["\ud800", "b"]])
+@pytest.mark.parametrize("name", ["foreign", "sim_reasons", "token_logprobs"])
+def test_lists_of_unlike_things_keep_each_as_it_is(name, cell):
+    assert to_dataset([{name: cell}, {name: None}])[name][:] == [canonical(cell), None]
+
+
+def test_a_cell_that_fits_nowhere_is_named():
+    with pytest.raises(DataError, match=r"column 'size'.*row 1 holds 4611686018427387904: .*give its cells one type"):
+        to_dataset([{"size": 0.5}, {"size": 1 << 62}])

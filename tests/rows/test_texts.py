@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from whileai_hf.rows import RowView, canonical, dumps, texts, to_dataset, view
 from whileai_hf.rows.canonical import dumps_each
 from whileai_hf.rows.columns import decode_column
-from whileai_hf.rows.texts import json_array, json_cells, json_list_array, json_lists, json_shared
+from whileai_hf.rows.texts import json_array, json_cells, json_list_array, json_lists
 
 
 VALUES = st.recursive(
@@ -35,7 +35,7 @@ def test_values_written_together_are_as_written_alone(values):
     cells = json_cells(values)
     assert cells.equals(json_array([None if value is None else dumps(value) for value in values]))
     cells.validate(full=True)
-    assert json_shared([*values, *values]).to_pylist() == cells.to_pylist() * 2
+    assert json_cells([*values, *values]).to_pylist() == cells.to_pylist() * 2
 
 
 @settings(deadline=None)
@@ -53,12 +53,35 @@ def test_lists_written_together_are_as_written_alone(cells):
 )
 @pytest.mark.parametrize("place", [0, 1500, 2999])
 def test_one_odd_number_among_many_values_is_found(number, place):
-    values = [{"said": "nothing odd here, in 2026", "n": [1, 2.5]}] * 3000
+    values = [{"said": "nothing odd here, in 2026", "n": [1, 2.5]} for _ in range(3000)]
     values[place] = {"n": [1, number]}
     written = as_texts(json_cells(values))
     assert json.loads(written[place]) == canonical(values[place])
     assert "-0.0" not in written[place]
     assert written[0 if place else 1] == '{"said":"nothing odd here, in 2026","n":[1,2.5]}'
+
+
+@settings(deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=4), st.lists(st.integers(0, 4), max_size=90))
+def test_objects_that_cells_share_are_written_as_if_they_were_not(objects, picks):
+    cells = [objects[pick] if pick < len(objects) else None for pick in picks]
+    assert json_cells(cells).equals(json_array([None if cell is None else dumps(cell) for cell in cells]))
+    lists = [[objects[pick]] * pick if pick < len(objects) else None for pick in picks]
+    shared = {id(cell): cell for cell in lists[:3]}
+    lists = [*lists, *shared.values()] * 2
+    array = json_lists(lists)
+    array.validate(full=True)
+    assert array.to_pylist() == json_lists([None if cell is None else list(cell) for cell in lists]).to_pylist()
+
+
+def test_shared_text_beyond_one_array_is_written_in_more(monkeypatch):
+    monkeypatch.setattr(texts, "_MOST_BYTES", 100)
+    tools = [{"name": "x" * 30}]
+    data = to_dataset([{"tools": tools, "faults": tools[0]} for _ in range(9)])
+    assert data.features["tools"] == List(Json())
+    assert data.data.column("tools").num_chunks > 1
+    assert data["tools"][:] == [tools] * 9
+    assert data["faults"][:] == tools * 9
 
 
 def test_a_value_that_cannot_be_written_spoils_no_other():
@@ -88,6 +111,26 @@ def test_text_beyond_one_array_is_written_in_more(monkeypatch):
     assert data.features["messages"] == List(Json())
     assert data.data.column("messages").num_chunks > 1
     assert list(view(data).rows()) == rows
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"a": 1}, {"b": 2}],
+        [{"a": 1, "b": 2}, {"b": 3, "c": 4}],
+        [{"a": 1}, {"a": 2, "b": 3}],
+        [{"a": 1, "b": 2}, {}],
+        [{}, {"a": 1}],
+    ],
+)
+@pytest.mark.parametrize("alike", [0, 300])
+def test_rows_that_are_not_alike_keep_every_column(rows, alike):
+    rows = rows[:1] * alike + rows
+    data = to_dataset(rows)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    assert data.column_names == names
+    assert list(RowView(rows).columns) == names
+    assert list(view(data).rows()) == [{name: row.get(name) for name in names} for row in rows]
 
 
 def test_columns_of_a_list_are_the_same_however_many_are_read():

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -156,6 +157,28 @@ def test_a_slow_judge_is_spread_over_threads() -> None:
     started = time.monotonic()
     judge_rows(lambda row: time.sleep(0.05) or 1, ROWS, concurrency=20)
     assert time.monotonic() - started < 1.0  # one after the other it would take 2 s
+
+
+def threads_of(waits: Callable[[int], float]) -> list[bool]:
+    """Whether each row was judged in another thread than the caller's, by a judge that waits so many seconds."""
+    caller, elsewhere = threading.current_thread(), [False] * len(ROWS)
+
+    def judge(row: dict[str, Any]) -> int:
+        elsewhere[row["n"]] = threading.current_thread() is not caller
+        time.sleep(waits(row["n"]))
+        return 1
+
+    judge_rows(judge, ROWS)
+    return elsewhere
+
+
+def test_a_judge_that_waits_gets_threads_with_its_second_row() -> None:
+    assert threads_of(lambda n: 0.02) == [False, False, *[True] * 38]
+
+
+def test_one_long_call_is_not_a_judge_that_waits() -> None:
+    assert not any(threads_of(lambda n: 0.3 if n == 0 else 0.0)[:2])
+    assert any(threads_of(lambda n: 0.6 if n in (1, 30) else 0.0)[31:])  # two that cost a second are
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])

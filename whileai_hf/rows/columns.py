@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +23,7 @@ from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.features import known_features
 from whileai_hf.rows.inference import as_declared
 from whileai_hf.rows.inference import infer_feature as infer_feature
+from whileai_hf.rows.lists import read_columns
 from whileai_hf.rows.texts import json_array as json_array
 from whileai_hf.rows.texts import json_cells, json_lists
 from whileai_hf.rows.texts import json_list_array as json_list_array
@@ -35,6 +35,10 @@ Feature = Any  # datasets has no common base class for its feature types
 READ_BATCH = 1000
 # Rows of JSON written into one array: its text has to fit 2 GB, and stays in memory twice while it is put together.
 _JSON_ROWS = 8192
+# What Arrow raises for values of another type or size than the column's.
+_MISFIT = (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, OverflowError)
+# Characters of a cell that an error quotes.
+_QUOTE = 60
 
 
 def is_json(feature: Feature) -> bool:
@@ -80,7 +84,11 @@ def encode_column(values: Sequence[Any], feature: Feature) -> pa.Array:
         return json_lists(values)
     if isinstance(feature, Value):
         return _plain_array(values, feature.pa_type)
-    return pa.array(values, Features({"x": feature}).arrow_schema.field("x").type)
+    kind = Features({"x": feature}).arrow_schema.field("x").type
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:  # a lone surrogate
+        return pa.array(canonical(values), kind)
 
 
 def _texts(array: pa.Array) -> list[str | None] | None:
@@ -208,33 +216,15 @@ def to_dataset(rows: Sequence[Mapping[str, Any]], features: Features | None = No
         `datasets.Dataset`: One row per dict, cells in canonical form.
     """
     declared = features or Features({})
-    names = dict.fromkeys(chain(declared, chain.from_iterable(rows)))
     known = {**known_features(), **declared}
     final: dict[str, Feature] = {}
     arrays: dict[str, pa.Array | pa.ChunkedArray] = {}
     with no_collection():
-        for name, values in read_columns(rows, tuple(names)).items():
+        columns = read_columns(rows)
+        for name in dict.fromkeys(chain(declared, columns)):
+            values = columns.get(name) or [None] * len(rows)
             final[name], arrays[name] = _encode_foreign(name, values, known.get(name))
     return dataset_from_table(pa.table(arrays), Features(final))
-
-
-@no_collection()
-def read_columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns of row dicts, `None` where a row has none; read row by row, since each row lies somewhere else."""
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    read = itemgetter(*names) if len(names) > 1 else None  # of one name it gives no tuple
-    for start in range(0, len(rows), READ_BATCH):
-        batch = rows[start : start + READ_BATCH]
-        try:
-            if read is not None:
-                for name, values in zip(names, zip(*map(read, batch), strict=True), strict=True):
-                    columns[name].extend(values)
-                continue
-        except KeyError:  # a row without one of them
-            pass
-        for name in names:
-            columns[name].extend([row.get(name) for row in batch])
-    return columns
 
 
 def _encode(values: Sequence[Any], feature: Feature, most: int = _JSON_ROWS) -> pa.Array | pa.ChunkedArray:
@@ -260,13 +250,27 @@ def _encode_foreign(
     if declared is not None:
         try:
             return declared, _encode(values, declared)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-            pass  # somebody else's column of the same name: infer instead
+        except _MISFIT:
+            pass  # somebody else's column of the same name, or an int beyond 64 bit, which is text: infer instead
     feature = infer_feature(values)
     try:
         return feature, _encode(as_declared(values, feature), feature)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise DataError(f"column {name!r} cannot be stored in a Dataset: {error}") from error
+    except _MISFIT as error:
+        raise DataError(
+            f"column {name!r} cannot be stored in a Dataset: {_misfit(values, feature)}{error}; "
+            "give its cells one type, such as text"
+        ) from error
+
+
+def _misfit(values: Sequence[Any], feature: Feature) -> str:
+    """Which cell is the first that does not fit, in words; nothing where each does by itself."""
+    for row, value in enumerate(values):
+        try:
+            encode_column([value], feature)
+        except _MISFIT:
+            text = repr(value)
+            return f"row {row} holds {text if len(text) <= _QUOTE else text[:_QUOTE] + '...'}: "
+    return ""
 
 
 def replace_columns(table: pa.Table, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:

@@ -29,8 +29,11 @@ def infer_feature(values: Sequence[Any]) -> Feature:
     if any(issubclass(kind, list | tuple) for kind in kinds):
         if not all(issubclass(kind, list | tuple) for kind in kinds):
             return Json()
-        inner = infer_feature([item for value in values if value is not None for item in value])
-        return List(inner) if isinstance(inner, Value) else List(Json())
+        items = [item for value in values if value is not None for item in value]
+        inner = infer_feature(items)
+        # Lists keep numbers beside text as they are, which columns of either cannot.
+        mixed = inner == Value("string") and not all(item is None or isinstance(item, str | bytes) for item in items)
+        return List(inner) if isinstance(inner, Value) and not mixed else List(Json())
     if all(issubclass(kind, str) for kind in kinds):
         return Value("string")
     if all(issubclass(kind, bool) for kind in kinds):

@@ -7,7 +7,6 @@ list of dicts (as they are) or of a map batch, without ever converting the whole
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -15,7 +14,8 @@ import pyarrow as pa
 from datasets import Dataset
 
 from whileai_hf.errors import DataError, MissingColumnError
-from whileai_hf.rows.columns import arrow_column, arrow_table, decode_column, decode_table, read_columns
+from whileai_hf.rows.columns import arrow_column, arrow_table, decode_column, decode_table
+from whileai_hf.rows.lists import column_names, read_columns
 
 
 Row = dict[str, Any]
@@ -45,7 +45,7 @@ class RowView:
                 for index, row in enumerate(source):
                     if not isinstance(row, Mapping):
                         raise DataError(f"row {index} is a {type(row).__name__}; expected a dict of columns")
-            self.columns = tuple(dict.fromkeys(chain.from_iterable(source)))
+            self.columns = column_names(source)
         self._reads = 0
         self._whole: dict[str, list[Any]] | None = None
 

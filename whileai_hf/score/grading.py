@@ -182,8 +182,9 @@ def _judged_rows(score: Score, rows: RowView, tasks: Source | None) -> Iterator[
     names = None if score.columns is None else score.reads(rows.columns)
     secrets = find_secrets(rows, tasks)
     for row, extra in zip(rows.rows(names, share=False), secrets, strict=True):
-        seen = with_secrets(row, own(extra), override=tasks is not None)
-        yield seen if alone else own(seen)
+        if extra is not None or type(row) is not dict:
+            row = with_secrets(row, own(extra), override=tasks is not None)
+        yield row if alone else own(row)
 
 
 def _with_judgment(rows: RowView, judgment: dict[str, Any]) -> Dataset:

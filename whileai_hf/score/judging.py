@@ -2,7 +2,7 @@
 
 Sync judges run on daemon threads, judges that await on one background loop. Without a timeout, a judge asked to take
 one row at a time runs in the calling thread, where it costs nothing extra, and so does any other sync judge, unless
-its concurrency was asked for, until it takes long for a row.
+its concurrency was asked for, until it is seen to take long for its rows.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ _PLAIN = frozenset({dict, int, float, bool, type(None), Verdict})
 # Not exceptions by class, yet from a blocking judge they are its own affair: a cancelled call of its client, an exit
 # in a library. Only an interrupt is meant for the caller.
 _NOT_THE_CALLERS = (asyncio.CancelledError, SystemExit)
-# A call of a judge that computes and does not wait takes less than this, in seconds.
-_PATIENCE_S = 0.002
+# A call of a judge that computes and does not wait takes less than this, in seconds, save where a busy machine makes
+# it wait; a judge that does wait is known by a second long call, when they are many or cost this much in all.
+_LONG_S = 0.002
+_LONG_SHARE = 0.1
+_LONG_TOTAL_S = 1.0
 # Rows between two updates of the progress bar when judging in the calling thread.
 _TICK_ROWS = 1000
 
@@ -104,15 +107,19 @@ async def judge_row_async(judge: Callable[[Row], Awaitable[Any]], row: Row) -> V
 
 
 def _in_this_thread(
-    ask: Callable[[Row], Verdict], rows: Iterator[Row], progress: Progress | None, patience: float | None = None
+    ask: Callable[[Row], Verdict], rows: Iterator[Row], progress: Progress | None, patient: bool
 ) -> list[Verdict]:
-    """Judges row by row; with `patience` (seconds) it stops after the first row that took longer."""
+    """Judges row by row; not `patient`, it stops after a row by which the judge is known to wait."""
     verdicts: list[Verdict] = []
+    long, lost = 0, 0.0
     for row in rows:
         started = time.perf_counter()
         verdicts.append(ask(row))
-        if patience is not None and time.perf_counter() - started > patience:
-            return verdicts
+        took = time.perf_counter() - started
+        if took > _LONG_S and not patient:
+            long, lost = long + 1, lost + took
+            if long > 1 and (long >= _LONG_SHARE * len(verdicts) or lost > _LONG_TOTAL_S):
+                return verdicts
         if progress is not None and len(verdicts) % _TICK_ROWS == 0:
             progress(len(verdicts))
     if progress is not None:
@@ -124,7 +131,7 @@ def _here_or_in_threads(
     ask: Callable[[Row], Verdict], rows: Iterator[Row], width: int, progress: Progress | None
 ) -> list[Verdict]:
     """A judge that only computes costs least where it is called; one that turns out to wait gets threads."""
-    verdicts = _in_this_thread(ask, rows, progress, None if width == 1 else _PATIENCE_S)
+    verdicts = _in_this_thread(ask, rows, progress, patient=width == 1)
     done = len(verdicts)
     if width > 1:
         shown = None if progress is None else lambda more: progress(done + more)

@@ -15,7 +15,7 @@ from whileai_hf.rows import scrub
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.columns import encode_column
 from whileai_hf.rows.features import judgment_features
-from whileai_hf.rows.texts import json_shared
+from whileai_hf.rows.texts import json_cells
 from whileai_hf.score.verdicts import Verdict
 
 
@@ -103,7 +103,7 @@ def marker_column(values: Sequence[dict[str, Any] | None]) -> pa.Array[Any]:
             if first is value and len(known) < _MAX_DISTINCT:
                 known[key] = value
             same.append(first)
-    return json_shared(same)
+    return json_cells(same)
 
 
 @no_collection()
@@ -115,7 +115,7 @@ def judgment_columns(values: dict[str, list[Any]]) -> dict[str, pa.Array[Any]]:
         if name == "markers":
             arrays[name] = marker_column(column)
         elif name in ("judge_meta", "lineage"):
-            arrays[name] = json_shared(column)
+            arrays[name] = json_cells(column)
         elif name in ("judge_name", "judge_status", "reward"):  # ours, so there is nothing to clean
             arrays[name] = pa.array(column, features[name].pa_type)
         else:

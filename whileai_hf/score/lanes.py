@@ -26,16 +26,27 @@ Progress = Callable[[int], None]
 def own(value: Any) -> Any:
     """A copy of JSON values down to the bottom; rows share cells, so a judge that changes one would change others."""
     if type(value) is dict:
-        # Copied whole and mended where it nests: most values do not.
-        copy = value.copy()
-        for key, item in value.items():
-            kind = type(item)
-            if kind is dict or kind is list:
-                copy[key] = own(item)
-        return copy
-    if type(value) is list:
-        return [own(item) if type(item) is dict or type(item) is list else item for item in value]
-    return value
+        return _own_dict(value)
+    return _own_list(value) if type(value) is list else value
+
+
+def _own_dict(value: Row) -> Row:
+    # Copied whole and mended where it nests: most values do not, and are text.
+    copy = value.copy()
+    for key, item in value.items():
+        kind = type(item)
+        if kind is str:
+            continue
+        if kind is dict:
+            copy[key] = _own_dict(item)
+        elif kind is list:
+            copy[key] = _own_list(item)
+    return copy
+
+
+def _own_list(value: list[Any]) -> list[Any]:
+    # Of dicts, nearly always.
+    return [_own_dict(item) if type(item) is dict else own(item) for item in value]
 
 
 # Seconds between two updates of the progress bar.

@@ -46,9 +46,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.installed
 	$(BIN)/whileai-hf demo
 
-# Files, not tests, are shared out: what a file sets up once is set up once.
+# Files, not tests, are shared out: what a file sets up once is set up once. They go in the order they come in, and end
+# with small ones: by number of tests, a long file with one test would come last and run alone.
 test: quality
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/ruff check $(CODE)

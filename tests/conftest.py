@@ -21,11 +21,16 @@ os.environ.update(
     HF_HOME=_CACHE,
     HF_HUB_DISABLE_TELEMETRY="1",
     HF_HUB_OFFLINE="1",
+    # Tests run side by side, on models so small that threads spend more time on waiting for each other than they save.
+    OMP_NUM_THREADS="1",
     # Programs that tests start in another folder run this checkout, installed or not.
     PYTHONPATH=os.pathsep.join(filter(None, [str(REPO), os.environ.get("PYTHONPATH")])),
+    # Nothing here speaks TLS, and every client would read a machine's certificates first.
+    SSL_CERT_DIR=_CACHE,
     TOKENIZERS_PARALLELISM="false",
     TRL_EXPERIMENTAL_SILENCE="1",
 )
+os.environ.pop("SSL_CERT_FILE", None)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

@@ -1,19 +1,15 @@
 """What the package imports is what it declares, and what an extra brings is imported only where it is used."""
 
 import ast
+import functools
 import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
 import pytest
 from guests import COMPANIONS, GUESTS, may_import, module_of
-
-import whileai_hf
-
-
-PACKAGE = Path(whileai_hf.__file__).parent
+from sources import sources
 
 
 def _distribution(requirement):
@@ -25,8 +21,7 @@ def project(repo):
     return tomllib.loads((repo / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def _imports(tree, top_level_only):
-    nodes = tree.body if top_level_only else ast.walk(tree)
+def _imports(nodes):
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
@@ -34,15 +29,16 @@ def _imports(tree, top_level_only):
             yield node.module.split(".")[0]
 
 
+@functools.cache
 def _foreign(top_level_only):
     """`{distribution: {path, ...}}` of every import that is neither ours nor Python's."""
     known = packages_distributions()
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for name in _imports(ast.parse(path.read_text(encoding="utf-8")), top_level_only):
+    for source in sources():
+        for name in _imports(source.tree.body if top_level_only else source.nodes):
             if name not in sys.stdlib_module_names and name != "whileai_hf":
                 distribution = known.get(name, [name])[0].lower().replace("_", "-")
-                found.setdefault(distribution, set()).add(path.relative_to(PACKAGE).as_posix())
+                found.setdefault(distribution, set()).add(source.name)
     return found
 
 
@@ -55,10 +51,9 @@ def test_module_level_imports_are_core_dependencies(project):
 
 def test_guests_are_imported_by_their_hosts_only():
     guests = {module_of(path): host for host, paths in GUESTS.items() for path in paths}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        own = module_of(path.relative_to(PACKAGE).as_posix())
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    for source in sources():
+        own = module_of(source.name)
+        named = {node.module for node in source.tree.body if isinstance(node, ast.ImportFrom)}
         for guest in named & guests.keys():
             assert guests.get(own) == guests[guest], f"{own} imports {guest} at the top"
 

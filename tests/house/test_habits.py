@@ -6,13 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from sources import sources
 
-import whileai_hf
 
-
-PACKAGE = Path(whileai_hf.__file__).parent
 REPO = Path(__file__).parents[2]
-SOURCES = [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(PACKAGE.rglob("*.py"))]
 
 # Calls that decode or rebuild a whole Dataset row by row: 300 to 470 microseconds a row, and types get lost.
 SLOW_CALLS = {"to_list", "to_pandas", "from_list", "from_generator", "from_pandas"}
@@ -40,11 +37,11 @@ def _tracked():
 def test_only_rows_reads_decoded_rows():
     """Elsewhere rows are read through `view`: raw Arrow, one column at a time."""
     found = []
-    for path, tree in SOURCES:
-        if path.parent.name == "rows":
+    for source in sources():
+        place = source.name
+        if place.startswith("rows/"):
             continue
-        place = path.relative_to(PACKAGE)
-        for node in ast.walk(tree):
+        for node in source.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SLOW_CALLS:
                 found.append(f"{place}:{node.lineno} calls .{node.func.attr}()")
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -67,27 +64,27 @@ def _dataset_walks(function):
 
 def test_no_error_is_swallowed():
     broad = []
-    for path, tree in SOURCES:
-        for node in ast.walk(tree):
+    for source in sources():
+        for node in source.nodes:
             if not isinstance(node, ast.ExceptHandler):
                 continue
             catches_all = node.type is None or ast.unparse(node.type) in ("Exception", "BaseException")
             if catches_all and all(isinstance(step, ast.Pass | ast.Continue) for step in node.body):
-                broad.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+                broad.append(f"{source.name}:{node.lineno}")
     assert not broad
 
 
 def test_random_choices_go_through_rng():
     """The generators of the standard library share their state between callers and threads."""
     found = []
-    for path, tree in SOURCES:
-        for node in ast.walk(tree):
+    for source in sources():
+        for node in source.nodes:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             else:
                 names = [node.module] if isinstance(node, ast.ImportFrom) else []
-            if path.name != "rng.py" and "random" in names:
-                found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+            if source.name != "rows/rng.py" and "random" in names:
+                found.append(f"{source.name}:{node.lineno}")
     assert not found
 
 
@@ -109,7 +106,7 @@ def test_no_private_hosts():
 
 def test_nothing_is_left_open():
     marks = re.compile(r"\b(TODO|FIXME|XXX)\b")
-    found = [f"{path.relative_to(PACKAGE)}" for path, _ in SOURCES if marks.search(path.read_text(encoding="utf-8"))]
+    found = [source.name for source in sources() if marks.search(source.text)]
     assert not found
 
 

@@ -3,14 +3,13 @@
 import ast
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from sources import PACKAGE, Source, sources
 
 import whileai_hf
 
 
-PACKAGE = Path(whileai_hf.__file__).parent
 ORDER = [
     "errors",
     "knobs",
@@ -40,10 +39,10 @@ PACKAGES = [room for room in ROOMS if (PACKAGE / room).is_dir()]
 MOST_NAMES = 15
 
 
-def _rooms_imported(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _rooms_imported(source: Source) -> Iterator[tuple[int, str]]:
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno} is a relative import; write the full name"
+            assert node.level == 0, f"{source.name}:{node.lineno} is a relative import; write the full name"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -61,14 +60,14 @@ def test_every_room_has_its_place():
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_imports_point_down(room):
-    files = sorted((PACKAGE / room).rglob("*.py")) if room in PACKAGES else [PACKAGE / f"{room}.py"]
     allowed = {room, *ORDER[: ORDER.index(room)]}
     if room == "cli":  # the ground floor of a command is the public surface itself
         allowed |= {"whileai_hf", "__version__"}
     wrong = [
-        f"{path.relative_to(PACKAGE)}:{line} imports {name}"
-        for path in files
-        for line, name in _rooms_imported(path)
+        f"{source.name}:{line} imports {name}"
+        for source in sources()
+        if source.name.partition("/")[0] in (room, f"{room}.py")
+        for line, name in _rooms_imported(source)
         if name not in allowed
     ]
     assert not wrong
@@ -91,9 +90,5 @@ def test_front_door(room):
 
 
 def test_every_module_says_what_it_is():
-    silent = [
-        str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    silent = [source.name for source in sources() if not ast.get_docstring(source.tree)]
     assert not silent

@@ -2,13 +2,9 @@
 
 import ast
 import statistics
-from pathlib import Path
 
-import whileai_hf
+from sources import sources
 
-
-PACKAGE = Path(whileai_hf.__file__).parent
-FILES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
 MOST_LINES, P90_LINES, MEDIAN_LINES = 600, 400, 150
 LONGEST_FUNCTION, P95_FUNCTION = 120, 60
@@ -21,14 +17,14 @@ def _percentile(values, share):
 
 
 def _functions():
-    for path, text in FILES.items():
-        for node in ast.walk(ast.parse(text)):
+    for source in sources():
+        for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield path.relative_to(PACKAGE), node
+                yield source.name, node
 
 
 def test_files():
-    lines = {path: text.count("\n") for path, text in FILES.items()}
+    lines = {source.name: source.text.count("\n") for source in sources()}
     assert not [f"{path}: {count}" for path, count in lines.items() if count > MOST_LINES]
     assert _percentile(lines.values(), 0.9) <= P90_LINES
     assert statistics.median(lines.values()) <= MEDIAN_LINES

@@ -32,11 +32,15 @@ ROWS = [
 ]
 
 
+def push_both(repo):
+    push(ROWS, repo, agent="Order Desk", gate=False)
+    push(ROWS[:24], repo, agent="Order Desk", gate=False, description="The second.")
+
+
 @pytest.fixture
-def pushed(hub):
+def pushed(hub, once):
     """Two pushes of alice's, private: v1 with eight tasks, v2 with six."""
-    push(ROWS, "alice/refunds", agent="Order Desk", gate=False)
-    push(ROWS[:24], "alice/refunds", agent="Order Desk", gate=False, description="The second.")
+    once(push_both, "alice/refunds")
     return hub
 
 

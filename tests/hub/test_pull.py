@@ -23,6 +23,16 @@ FIRST, SECOND = dataset(3, say="first"), dataset(4, say="second")
 COPY = r"is the copy of [0-9a-f]{8} on this machine"
 
 
+def push_first(repo):
+    """One push."""
+    push(FIRST, repo)
+
+
+def push_plainly(repo):
+    """The same rows with `push_to_hub`."""
+    FIRST.push_to_hub(repo)
+
+
 def push_both(repo):
     """Two pushes that differ; returns their rows."""
     push(FIRST, repo)
@@ -67,8 +77,8 @@ UNREACHABLE = (down, broken, busy)
 
 @pytest.mark.parametrize("make", [push_both, push_both_plainly])
 @pytest.mark.parametrize("fail", [*GONE, *UNREACHABLE])
-def test_a_pinned_pull_is_the_pinned_rows_or_an_error(hub, make, fail):
-    first, second = make("alice/a")
+def test_a_pinned_pull_is_the_pinned_rows_or_an_error(hub, once, make, fail):
+    first, second = once(make, "alice/a")
     # Both are in every cache there is, the newer one last.
     assert canonical_rows(pull("alice/a", revision="v1")) == first
     assert canonical_rows(pull("alice/a")) == second
@@ -82,8 +92,8 @@ def test_a_pinned_pull_is_the_pinned_rows_or_an_error(hub, make, fail):
 
 @pytest.mark.parametrize("make", [push_both, push_both_plainly])
 @pytest.mark.parametrize("fail", [*GONE, *UNREACHABLE])
-def test_what_was_never_pulled_is_an_error_whatever_else_is_there(hub, make, fail):
-    make("alice/a")
+def test_what_was_never_pulled_is_an_error_whatever_else_is_there(hub, once, make, fail):
+    once(make, "alice/a")
     pull("alice/a")
     load_dataset("alice/a", split="train")
     fail(hub)
@@ -92,8 +102,8 @@ def test_what_was_never_pulled_is_an_error_whatever_else_is_there(hub, make, fai
 
 
 @pytest.mark.parametrize("make", [push_both, push_both_plainly])
-def test_the_newest_is_served_from_here_only_when_the_hub_is_silent(hub, make):
-    _, second = make("alice/a")
+def test_the_newest_is_served_from_here_only_when_the_hub_is_silent(hub, once, make):
+    _, second = once(make, "alice/a")
     pull("alice/a", revision="v1")
     pull("alice/a")
     down(hub)
@@ -114,8 +124,8 @@ def test_the_newest_is_served_from_here_only_when_the_hub_is_silent(hub, make):
         assert canonical_rows(pull("alice/a", revision=sha)) == second
 
 
-def test_offline_mode_says_from_where_it_answers(hub, monkeypatch):
-    first, _ = push_both("alice/a")
+def test_offline_mode_says_from_where_it_answers(hub, once, monkeypatch):
+    first, _ = once(push_both, "alice/a")
     pull("alice/a", revision="v1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.warns(UserWarning, match=rf"offline mode is on.*{COPY}"):
@@ -162,8 +172,8 @@ def test_splits_are_picked_by_name(hub):
         pull("alice/b", config_name="nothing")
 
 
-def test_a_revision_that_is_not_there_lists_those_that_are(hub):
-    push_both("alice/a")
+def test_a_revision_that_is_not_there_lists_those_that_are(hub, once):
+    once(push_both, "alice/a")
     with pytest.raises(SourceNotFoundError, match=r"alice/a has no revision 'v3'; its tags are v1, v2"):
         pull("alice/a", revision="v3")
     hub.api.create_repo("alice/b", repo_type="dataset")
@@ -182,8 +192,8 @@ def test_a_revision_that_is_not_there_lists_those_that_are(hub):
         ("hf_alice", "no such name", "'namespace/name'"),
     ],
 )
-def test_who_may_not_pull_is_told_in_one_sentence(hub, token, repo, words):
-    push(FIRST, "alice/a")
+def test_who_may_not_pull_is_told_in_one_sentence(hub, once, token, repo, words):
+    once(push_first, "alice/a")
     with hub.signed_in(token), pytest.raises((HubError, SourceNotFoundError, ConfigurationError), match=words) as said:
         pull(repo)
     assert "\n" not in str(said.value)
@@ -193,8 +203,8 @@ def test_who_may_not_pull_is_told_in_one_sentence(hub, token, repo, words):
     ("status", "words"), [(403, "may not"), (429, "too many requests"), (502, "status 502"), (0, "no answer")]
 )
 @pytest.mark.parametrize("where", ["/api/datasets/alice/a", "/resolve/"])
-def test_what_the_hub_says_no_with_is_one_sentence(hub, status, words, where):
-    push(FIRST, "alice/a")
+def test_what_the_hub_says_no_with_is_one_sentence(hub, once, status, words, where):
+    once(push_first, "alice/a")
     hub.server.fail(where, status, message="made to fail")
     with pytest.raises(HubError, match=words) as said:
         pull("alice/a")
@@ -202,8 +212,8 @@ def test_what_the_hub_says_no_with_is_one_sentence(hub, status, words, where):
 
 
 @pytest.mark.parametrize("revision", ["", " ", 3])
-def test_revisions_that_are_none(hub, revision):
-    push(FIRST, "alice/a")
+def test_revisions_that_are_none(hub, once, revision):
+    once(push_first, "alice/a")
     with pytest.raises(ConfigurationError, match="is none; pass a tag"):
         pull("alice/a", revision=revision)
 
@@ -228,8 +238,8 @@ def parquet(rows):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 nonsense"])
-def test_files_that_are_not_those_of_the_push_are_refused(hub, content):
-    push(FIRST, "alice/a")
+def test_files_that_are_not_those_of_the_push_are_refused(hub, once, content):
+    once(push_first, "alice/a")
     repo = hub.server.repo("alice/a")
     path = "data/train-00000-of-00001.parquet"
     content = parquet(SECOND) if content is None else content
@@ -240,8 +250,8 @@ def test_files_that_are_not_those_of_the_push_are_refused(hub, content):
 
 
 @pytest.mark.parametrize("cut", [lambda c: b"", lambda c: c[:4], lambda c: c[: len(c) // 2]])
-def test_half_a_copy_is_made_anew(hub, cut):
-    push(FIRST, "alice/a")
+def test_half_a_copy_is_made_anew(hub, once, cut):
+    once(push_first, "alice/a")
     pull("alice/a")
     for pattern in ("datasets/**/*.arrow", "hub/**/blobs/*"):
         for file in hub.home.glob(pattern):
@@ -251,8 +261,8 @@ def test_half_a_copy_is_made_anew(hub, cut):
             file.unlink()
 
 
-def test_a_copy_that_lacks_rows_at_its_end_is_made_anew(hub):
-    push(FIRST, "alice/a")
+def test_a_copy_that_lacks_rows_at_its_end_is_made_anew(hub, once):
+    once(push_first, "alice/a")
     rows = pull("alice/a")
     file = Path(rows.cache_files[0]["filename"])
     shorter = file.with_suffix(".new")
@@ -262,8 +272,8 @@ def test_a_copy_that_lacks_rows_at_its_end_is_made_anew(hub):
     assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
 
 
-def test_half_a_file_is_never_half_the_rows_when_the_hub_is_down(hub):
-    push(FIRST, "alice/a")
+def test_half_a_file_is_never_half_the_rows_when_the_hub_is_down(hub, once):
+    once(push_first, "alice/a")
     pull("alice/a", revision="v1")
     for file in hub.home.glob("datasets/**/*.arrow"):
         file.unlink()
@@ -280,8 +290,8 @@ def test_half_a_file_is_never_half_the_rows_when_the_hub_is_down(hub):
         pull("alice/a", revision="v1")
 
 
-def test_a_cache_that_cannot_be_written_is_one_sentence(hub):
-    push(FIRST, "alice/a")
+def test_a_cache_that_cannot_be_written_is_one_sentence(hub, once):
+    once(push_first, "alice/a")
     (hub.home / "datasets").mkdir(parents=True, exist_ok=True)
     (hub.home / "datasets" / "whileai_hf").write_text("a file where a folder should be")
     with pytest.raises(DataError, match=r"cannot be kept in .*HF_DATASETS_CACHE"):
@@ -304,8 +314,8 @@ def test_what_is_not_here_is_not_asked_for_again_and_again(hub, monkeypatch):
         pull("alice/b", revision=commit)
 
 
-def test_a_password_in_the_endpoint_is_in_no_message(hub, monkeypatch):
-    push(FIRST, "alice/a")
+def test_a_password_in_the_endpoint_is_in_no_message(hub, once, monkeypatch):
+    once(push_first, "alice/a")
     pull("alice/a")
     sha = hub.server.repo("alice/a").branches["main"]
     hub.server.stop()
@@ -327,14 +337,14 @@ def test_a_password_in_the_endpoint_is_in_no_message(hub, monkeypatch):
         {"train": {"rows": 1, "digest": "../a", "files": []}},
     ],
 )
-def test_a_record_that_names_files_of_ours_is_no_record(hub, splits):
-    FIRST.push_to_hub("alice/a")
+def test_a_record_that_names_files_of_ours_is_no_record(hub, once, splits):
+    once(push_plainly, "alice/a")
     hub.server.put("alice/a", {"run.json": json.dumps({"schema": "whileai-hf/run-1", "splits": splits}).encode()})
     assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
 
 
-def test_a_tag_that_was_moved_to_another_push_is_refused(hub):
-    push_both("alice/a")
+def test_a_tag_that_was_moved_to_another_push_is_refused(hub, once):
+    once(push_both, "alice/a")
     tags = hub.server.repo("alice/a").tags
     first = tags["v1"]
     tags |= {"v1": tags["v2"], "mine": tags["v2"]}
@@ -355,23 +365,23 @@ def test_a_repo_somebody_wrote_to_since_gives_the_newer_rows_and_says_so(hub):
     assert load_dataset("alice/a", split="train").column_names == FIRST.column_names
 
 
-def test_a_card_somebody_edited_changes_no_row(hub):
-    push(FIRST, "alice/a")
+def test_a_card_somebody_edited_changes_no_row(hub, once):
+    once(push_first, "alice/a")
     card = hub.server.files("alice/a")["README.md"]
     hub.server.put("alice/a", {"README.md": card + b"\nRead this first.\n"})
     assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
 
 
 @pytest.mark.parametrize("content", [b"{}", b"not json", b"[1]", b'{"schema": "whileai-hf/run-1"}'])
-def test_somebody_elses_run_json_is_no_record(hub, content):
-    FIRST.push_to_hub("alice/a")
+def test_somebody_elses_run_json_is_no_record(hub, once, content):
+    once(push_plainly, "alice/a")
     hub.server.put("alice/a", {"run.json": content})
     assert canonical_rows(pull("alice/a")) == canonical_rows(FIRST)
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "folder/rows.parquet"])
-def test_rows_are_written_to_a_file(hub, tmp_path, name):
-    push(FIRST, "alice/a")
+def test_rows_are_written_to_a_file(hub, once, tmp_path, name):
+    once(push_first, "alice/a")
     rows = pull("alice/a", path=tmp_path / name)
     assert canonical_rows(tmp_path / name) == canonical_rows(rows) == canonical_rows(FIRST)
     assert [file.name for file in (tmp_path / name).parent.glob("*rows*")] == [(tmp_path / name).name]
@@ -387,8 +397,8 @@ def test_foreign_files_are_read_by_datasets(hub):
         pull("alice/b")
 
 
-def test_pulled_rows_are_a_dataset_like_any_other(hub):
-    push(FIRST, "alice/a")
+def test_pulled_rows_are_a_dataset_like_any_other(hub, once):
+    once(push_first, "alice/a")
     rows = pull("alice/a")
     assert isinstance(rows, Dataset) and rows.features == FIRST.features
     assert rows.map(lambda row: {"n": len(row["messages"])})["n"][:] == [4] * 12

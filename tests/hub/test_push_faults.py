@@ -25,6 +25,10 @@ def at_once(monkeypatch):
     monkeypatch.setattr("whileai_hf.store.repos.asking.pause", lambda seconds: None)
 
 
+def push_first(repo):
+    push(FIRST, repo, gate=False)
+
+
 def pushes(hub):
     """Rows by tag, and the tags of the history."""
     tags = sorted(hub.server.repo("alice/a").tags)
@@ -43,8 +47,8 @@ def pushes(hub):
         ("/tag/", 429),
     ],
 )
-def test_a_hub_that_fails_once_fails_no_push(hub, request_line, status):
-    push(FIRST, "alice/a", gate=False)
+def test_a_hub_that_fails_once_fails_no_push(hub, once, request_line, status):
+    once(push_first, "alice/a")
     hub.server.fail(request_line, status, times=1)
     assert push(SECOND, "alice/a", gate=False).tag == "v2"
     hub.server.faults.clear()
@@ -52,8 +56,8 @@ def test_a_hub_that_fails_once_fails_no_push(hub, request_line, status):
 
 
 @pytest.mark.parametrize(("request_line", "status"), [("PUT /_lfs/", 403), ("/verify", 413)])
-def test_an_upload_that_is_refused_is_one_sentence(hub, status, request_line):
-    push(FIRST, "alice/a", gate=False)
+def test_an_upload_that_is_refused_is_one_sentence(hub, once, status, request_line):
+    once(push_first, "alice/a")
     hub.server.fail(request_line, status)
     with pytest.raises(HubError, match="committing to alice/a failed") as refused:
         push(SECOND, "alice/a", gate=False)
@@ -78,8 +82,8 @@ def test_a_push_without_its_tag_says_which_commit_it_is(hub):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [0, 403, 409, 412, 429, 500])
-def test_every_request_in_turn_may_fail(hub, status):
-    push(FIRST, "alice/a", gate=False)
+def test_every_request_in_turn_may_fail(hub, once, status):
+    once(push_first, "alice/a")
     for number in range(40):
         fault = hub.server.fail(".", status, times=1, after=number)
         try:
@@ -111,9 +115,9 @@ def killed_at(hub, pattern):
 
 
 @pytest.mark.parametrize(("at", "left"), [("PUT /_lfs/", "v1"), ("/commit/main", "v1"), ("/tag/", "v2")])
-def test_a_push_killed_half_way_is_whole_or_nothing(hub, tmp_path, monkeypatch, at, left):
+def test_a_push_killed_half_way_is_whole_or_nothing(hub, once, tmp_path, monkeypatch, at, left):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    push(FIRST, "alice/a", gate=False)
+    once(push_first, "alice/a")
     before = hub.server.repo("alice/a").branches["main"]
     held = killed_at(hub, at)
     assert (hub.server.repo("alice/a").branches["main"] == before) == (left == "v1")

@@ -1,4 +1,8 @@
-"""The recipes as a newcomer runs them: the numbered ones in their order, each of the others in an empty folder."""
+"""The recipes as a newcomer runs them: the numbered ones in their order, each of the others in an empty folder.
+
+They run as forks, which spares each of them the imports; the first of all, and `verifiers` without its extra, start as
+a newcomer's do.
+"""
 
 import os
 import re
@@ -6,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from forked import run_forked
 
 
 LOOP = ("01-simulate", "02-grade", "03-measure", "04-select", "05-export")
@@ -15,16 +20,15 @@ AIRLINE = ("real", "trajectories", "tau_v1_gpt4o_airline.jsonl")
 PATIENCE_S = 120
 
 
-def run(repo, name, folder, *arguments):
+def run(repo, name, folder, *arguments, forked=True):
     command = [sys.executable, str(repo / "recipes" / name / "run.py"), *arguments]
     # Nothing to talk to: a recipe that needs a key or the network fails here.
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     environment = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_TOKEN"))}
-    result = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, env={**environment, **offline}
-    )
-    assert result.returncode == 0, f"{name}\n{result.stderr[-3000:]}"
-    return result.stdout
+    how = {"cwd": folder, "timeout": PATIENCE_S, "env": {**environment, **offline}}
+    started = run_forked(command, **how) if forked else subprocess.run(command, capture_output=True, text=True, **how)
+    assert started.returncode == 0, f"{name}\n{started.stderr[-3000:]}"
+    return started.stdout
 
 
 def check(repo, name, output, place=0):
@@ -45,7 +49,7 @@ def check(repo, name, output, place=0):
 def outputs(repo, tmp_path_factory):
     """What the numbered recipes print; each reads what the one before wrote."""
     folder = tmp_path_factory.mktemp("loop")
-    return {name: run(repo, name, folder) for name in LOOP}
+    return {name: run(repo, name, folder, forked=name != LOOP[0]) for name in LOOP}
 
 
 @pytest.mark.parametrize("name", LOOP)
@@ -68,7 +72,7 @@ def test_the_verifiers_recipe_says_so_without_the_extra(repo, tmp_path, monkeypa
         encoding="utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    assert "left out: MathEqual needs pip install 'whileai-hf[math]'" in run(repo, "verifiers", tmp_path)
+    assert "left out: MathEqual needs pip install 'whileai-hf[math]'" in run(repo, "verifiers", tmp_path, forked=False)
 
 
 def test_the_behaviour_recipe_reads_recorded_runs(repo, shared, tmp_path):

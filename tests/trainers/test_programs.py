@@ -6,15 +6,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from datasets import load_from_disk
+from forked import ForkedPopen
 from huggingface_hub import constants
 
 import whileai_hf as wai
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.training.launching import train
+from whileai_hf.training.launching import starting, train
 from whileai_hf.training.launching.locating import find_program, read_header
 from whileai_hf.training.monitor.demo import desk
 from whileai_hf.training.recorder import RolloutRecorder
@@ -147,7 +149,9 @@ def test_program_trains_and_says_whether_it_worked(method, start, tmp_path):
 
 
 @pytest.mark.timeout(300)
-def test_a_program_in_a_process_of_its_own_with_a_config_file(start, place):
+def test_a_program_in_a_process_of_its_own_with_a_config_file(start, place, monkeypatch):
+    # Forked: what is its own is the process and the command line; TRL is imported already.
+    monkeypatch.setattr(starting, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ForkedPopen}))
     (place / "sft.yaml").write_text("learning_rate: 0.001\nholdout_share: 0.0\nweight_decay: 0.25\n")
     run = start("sft", where="subprocess", flags={"config": "sft.yaml", "learning_rate": 0.002}).wait(280)
     assert run.status == "done", (run.folder / "output.log").read_text()[-3000:]

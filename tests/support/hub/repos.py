@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import hashlib
 import itertools
@@ -121,6 +122,20 @@ class Repos:
 
     def all(self, kind: str) -> list[Repo]:
         return [repo for repo in self._repos.values() if repo.kind == kind]
+
+    def snapshot(self) -> tuple[list[Repo], dict[str, bytes]]:
+        """A copy of every repo and blob, for [`restore`] of another server."""
+        return copy.deepcopy(list(self._repos.values())), {
+            blob.name: blob.read_bytes() for blob in self.blobs.iterdir()
+        }
+
+    def restore(self, snapshot: tuple[list[Repo], dict[str, bytes]]) -> None:
+        """Adds what [`snapshot`] gave; the same snapshot fills any number of servers."""
+        repos, blobs = snapshot
+        for name, content in blobs.items():
+            self.path(name).write_bytes(content)
+        for repo in copy.deepcopy(repos):
+            self.add(repo)
 
     def path(self, sha256: str) -> Path:
         return self.blobs / sha256

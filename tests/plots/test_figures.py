@@ -90,6 +90,17 @@ def test_only_intervals_without_zero_are_coloured():
     assert places[3] - places[0] == pytest.approx(places[0] - places[1], abs=0.1)
 
 
+@pytest.mark.parametrize("interval", [(0.2, 0.1), (0.1,), (0.1, 0.2, 0.3), (), "ab", 0.1])
+def test_what_is_no_interval(interval):
+    with pytest.raises(ConfigurationError, match="pass_at_1"):
+        forest([Effect("pass_at_1", 0.15, interval)])
+
+
+def test_an_interval_may_be_a_point_or_leave_out_the_difference():
+    svg = forest([Effect("a", 0.1, (0.1, 0.1)), Effect("b", 0.1, [0.2, 0.3])])  # a list, as JSON gives it
+    assert [part.get("fill") for part in parts(svg, "circle")] == [ACCENT, ACCENT]
+
+
 def test_bars_below_the_floor_are_grey_and_flagged_ones_stand_out():
     svg = bars({"bad": 0.6, "good": 0.4, "noise": 0.05, "against": -0.3}, floor=0.1, flagged=["bad"])
     by_colour = {colour: filled(svg, colour) for colour in (WARN, ACCENT, GRID)}
@@ -110,12 +121,20 @@ def test_bars_below_the_floor_are_grey_and_flagged_ones_stand_out():
         lambda: bars({1: 1.0}),
         lambda: bars([1, 2]),
         lambda: bars({"a": 1.0}, floor=math.nan),
+        lambda: bars({"a": 1.0}, floor=-0.1),
         lambda: histogram([None]),
         lambda: histogram("abc"),
         lambda: histogram([0.5], bins="x"),
         lambda: histogram([0.5], band=(1,)),
+        lambda: histogram([0.5], band=(0.2, math.nan)),
+        lambda: histogram([0.5], band="ab"),
         lambda: forest([Effect("a", None, None)]),
+        lambda: forest([Effect("a", math.nan, None)]),
+        lambda: forest([Effect("a", 0.1, (0.0, math.inf))]),
         lambda: reliability({1: {}}),
+        lambda: reliability({1: {"pass_at": math.nan, "pass_pow": 0.5}}),
+        lambda: reliability({1: 0.5}),
+        lambda: reliability([0.5]),
     ],
 )
 def test_nothing_to_draw(draw):

@@ -26,7 +26,6 @@ from whileai_hf.measure.passes.codes import (
     IntArray,
     arrow_of,
     column_codes,
-    encode_values,
     task_codes,
 )
 from whileai_hf.measure.passes.origin import ORIGIN_COLUMNS, inner_codes
@@ -45,8 +44,9 @@ PASS_AT_1, REWARD = "pass_at_1", "reward"
 # Reward from which a rollout passes.
 PASS = 1.0
 MARKER_PREFIX = "marker:"
-# What every reader of metrics looks at, besides columns that are metrics themselves.
-READ_COLUMNS = ("reward", "judge_status", *TASK_COLUMNS, *ORIGIN_COLUMNS, "user_model", *STOP_COLUMNS)
+# What every reader of metrics looks at, besides columns that are metrics themselves. Where the first column names
+# every task, which is the rule, prompts are not even looked at.
+READ_COLUMNS = ("reward", "judge_status", TASK_COLUMNS[0], *ORIGIN_COLUMNS, "user_model", *STOP_COLUMNS)
 # How alike a misspelt metric and a known one have to be, 0 to 1, for the known one to be suggested.
 _ALIKE = 0.5
 
@@ -82,16 +82,6 @@ def _distinct(cells: Sequence[Any]) -> list[Any]:
     return sorted((value for value in values if value is not None), key=str)
 
 
-def _tasks(rows: RowView) -> Codes:
-    """Codes of every row's task; the usual case, text in every row, without looking further."""
-    first = next((name for name in TASK_COLUMNS if rows.has(name)), None)
-    if first is not None and arrow_of(rows, first) is None:
-        cells = rows.column(first)
-        if set(map(type, cells)) == {str}:
-            return encode_values(cells, first)
-    return task_codes(rows)
-
-
 class Measured:
     """
     Rows ready to be measured: tasks, verdicts and markers read once.
@@ -109,7 +99,7 @@ class Measured:
 
     def __init__(self, data: Source | RowView, columns: Iterable[str] = ()) -> None:
         self.rows = fetch_columns(data, [*READ_COLUMNS, *columns])
-        self.tasks: Codes = _tasks(self.rows)
+        self.tasks: Codes = task_codes(self.rows)
         self.spoilt: BoolArray = faulty(self.rows)
 
     def __len__(self) -> int:
@@ -170,8 +160,7 @@ class Measured:
         try:  # most runs have one combination, and looking at every cell once is what takes time
             found = set(map(itemgetter(*keys, keys[0]), cells))
         except (KeyError, TypeError, IndexError):  # cells of several kinds, or values that cannot be compared
-            cells = [cell for cell in cells if isinstance(cell, dict)]
-            return [_distinct([cell.get(key) for cell in cells]) for key in keys]
+            return [_distinct([cell.get(key) for cell in cells if isinstance(cell, dict)]) for key in keys]
         return [_distinct([values[place] for values in found]) for place in range(len(keys))]
 
     @cached_property

@@ -40,7 +40,7 @@ def bars(
         `str`: An SVG image.
 
     Raises:
-        [`ConfigurationError`]: No value, or one that is not finite.
+        [`ConfigurationError`]: No value, one that is not finite, or a floor below 0.
 
     Examples:
     ```python
@@ -53,7 +53,8 @@ def bars(
     if not isinstance(values, Mapping) or not values or not all(isinstance(name, str) for name in values):
         raise ConfigurationError(f"there is no value to draw in {values!r:.60}; pass a dict of name to value")
     sizes = finite(values.values(), "value")
-    finite([] if floor is None else [floor], "floor")
+    if floor is not None and finite([floor], "floor")[0] < 0.0:
+        raise ConfigurationError(f"floor={floor!r} is below 0; it is a size, and marks both sides of 0")
     ends = [*sizes, 0.0, *([floor] if floor is not None else []), *([-floor] if floor and min(sizes) < 0 else [])]
     low, high = min(ends), max(ends)
     bottom = _TOP + _ROW * len(sizes)

@@ -53,7 +53,8 @@ def forest(effects: Iterable[Effect], *, title: str = "After minus before", axis
         `str`: An SVG image.
 
     Raises:
-        [`ConfigurationError`]: No effect, or an end that is not finite.
+        [`ConfigurationError`]: No effect, an end that is not finite, or an interval whose ends are no two numbers with
+            the lower one first.
 
     Examples:
     ```python
@@ -63,7 +64,7 @@ def forest(effects: Iterable[Effect], *, title: str = "After minus before", axis
 
     ```
     """
-    lines = [Effect(*effect) for effect in effects]
+    lines = [_checked(Effect(*effect)) for effect in effects]
     if not lines:
         raise ConfigurationError("there is no effect to draw; pass at least one Effect(name, delta, interval)")
     ends = finite([end for line in lines for end in (line.delta, *(line.interval or ()))] + [0.0], "end")
@@ -85,3 +86,14 @@ def forest(effects: Iterable[Effect], *, title: str = "After minus before", axis
         said = f"{line.delta:+.3f} {line.verdict}".rstrip()
         canvas.text((_RIGHT + 12, middle + 4), shorten(said, _WIDTH - _RIGHT - 16, 11), size=11, fill=colour)
     return canvas.svg()
+
+
+def _checked(effect: Effect) -> Effect:
+    if effect.interval is None:
+        return effect
+    ends = finite(effect.interval, f"{effect.name} interval end")
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise ConfigurationError(
+            f"the interval of {effect.name!r:.60} is {effect.interval!r:.60}; expected two ends, the lower one first"
+        )
+    return effect

@@ -52,7 +52,7 @@ def histogram(
             raise ConfigurationError(f"rate {index} is {share!r}; expected pass rates between 0 and 1")
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ConfigurationError(f"bins={bins!r} is no number of columns; pass 1 or more")
-    if band is not None and not (len(band) == 2 and 0.0 <= band[0] < band[1] <= 1.0):
+    if band is not None and not (len(finite(band, "band end")) == 2 and 0.0 <= band[0] < band[1] <= 1.0):
         raise ConfigurationError(f"band={band!r} is none; expected two rates with 0 <= low < high <= 1")
     counts = [0] * bins
     for share in shares:

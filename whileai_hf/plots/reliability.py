@@ -28,7 +28,7 @@ def reliability(curve: Mapping[int, Mapping[str, Any]], *, title: str = "Reliabi
         `str`: An SVG image; j is spaced evenly, whatever its steps.
 
     Raises:
-        [`ConfigurationError`]: The curve has no point.
+        [`ConfigurationError`]: The curve has no point, or one without finite numbers.
 
     Examples:
     ```python
@@ -42,6 +42,8 @@ def reliability(curve: Mapping[int, Mapping[str, Any]], *, title: str = "Reliabi
         raise ConfigurationError(
             "the curve is empty: k-way numbers were not measured; every task needs repeats (see the report's notes)"
         )
+    if not isinstance(curve, Mapping) or not all(isinstance(point, Mapping) for point in curve.values()):
+        raise ConfigurationError(f"the curve is {curve!r:.60}; expected repeats to numbers, as in pass_at(data).curve")
     sizes = sorted(curve)
     canvas = Canvas(_WIDTH, _HEIGHT, title)
     y = Scale(0.0, 1.0, _BOTTOM, _TOP)

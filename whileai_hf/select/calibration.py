@@ -161,9 +161,10 @@ def difficulty(pool: Pool) -> Difficulty:
     size = len(pool.tasks.keys)
     n = np.bincount(pool.tasks.index[pool.counted], minlength=size).astype(np.int64)
     rates = mean_per_code(pool.tasks.index, pool.judged.values, pool.counted, size)
-    read, policy = 0, _policies(pool)
-    for task, stamp in enumerate(carried_stamps(pool)):
-        if stamp is not None and still_holds(stamp, int(n[task]), policy[task], float(rates[task])):
+    read, carried = 0, {task: stamp for task, stamp in enumerate(carried_stamps(pool)) if stamp}
+    policy = _policies(pool) if carried else []
+    for task, stamp in carried.items():
+        if still_holds(stamp, int(n[task]), policy[task], float(rates[task])):
             mean = number_of(stamp.get("mean_reward"))
             rates[task] = mean if mean is not None and np.isfinite(mean) else stamp["pass_rate"]
             n[task] = int(stamp["n"])

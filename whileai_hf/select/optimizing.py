@@ -15,7 +15,7 @@ from whileai_hf.measure.hacks import hack_scan
 from whileai_hf.measure.hacks.scan import check_patterns
 from whileai_hf.measure.passes.codes import ArrowColumn, IntArray
 from whileai_hf.measure.passes.stops import numbers
-from whileai_hf.rows import RowView, view
+from whileai_hf.rows import RowView
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import stamp_column, task_stamps
@@ -75,9 +75,8 @@ def optimize(
     """
     knob = overlay(SelectionConfig, config, knobs)
     endorsed = check_patterns(knob.endorsed)
-    given = view(data)
     penalize = knob.truncated == "penalize"
-    pool = open_pool(given, penalize)
+    pool = open_pool(data, penalize)
     groups = select_groups(pool, knob) if knob.mode == "rl" else None
     rows = select_completions(pool, knob) if groups is None else groups.rows
     columns: dict[str, ArrowColumn] = {
@@ -88,7 +87,7 @@ def optimize(
     if penalize:
         columns.update(_penalty(pool, rows))
     kept, privileged = emit(pool.view, rows, columns)
-    scan = hack_scan(given, endorsed=endorsed) if endorsed else None
+    scan = hack_scan(pool.view, endorsed=endorsed) if endorsed else None
     return kept, summarise(pool, knob, rows, groups, scan, privileged)
 
 

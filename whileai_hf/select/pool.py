@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from whileai_hf.errors import DataError, MissingColumnError
 from whileai_hf.measure.hacks.sampling import ask_codes
+from whileai_hf.measure.lists import fetch_columns
 from whileai_hf.measure.passes.codes import (
     TASK_COLUMNS,
     Codes,
-    FetchedView,
     IntArray,
     arrow_of,
     column_codes,
@@ -26,6 +26,7 @@ from whileai_hf.measure.passes.stops import STOP_COLUMNS, faulty
 from whileai_hf.rows import RowView
 from whileai_hf.rows.columns import decode_column
 from whileai_hf.rows.identity import hashable
+from whileai_hf.rows.view import Source
 from whileai_hf.select.report import GATES
 from whileai_hf.select.structs import is_filled, unfilled
 
@@ -98,12 +99,12 @@ class Pool:
         return np.flatnonzero(self.kept).astype(np.int64)
 
 
-def open_pool(view: RowView, penalize: bool = False) -> Pool:
+def open_pool(data: Source | RowView, penalize: bool = False) -> Pool:
     """
     A pool with every row in.
 
     Args:
-        view (`RowView`):
+        data (`datasets.Dataset` or `list[dict]` or path or Hub repo id or `RowView`):
             Graded rows.
         penalize (`bool`, *optional*, defaults to `False`):
             Give graded replies cut at the token limit the reward of a failure: 0, or the lowest given when that is
@@ -112,7 +113,7 @@ def open_pool(view: RowView, penalize: bool = False) -> Pool:
     Raises:
         [`MissingColumnError`]: No reward, no prompt, or neither replies, steps nor messages.
     """
-    rows = FetchedView(view, _READ)
+    rows = fetch_columns(data, _READ)
     judged = read_rewards(rows)
     for wanted in (("prompt",), _CONTENT):
         if not any(rows.has(name) for name in wanted):
@@ -136,14 +137,15 @@ def open_pool(view: RowView, penalize: bool = False) -> Pool:
     )
 
 
-def open_tasks(view: RowView) -> Pool:
+def open_tasks(data: Source | RowView) -> Pool:
     """
     A pool for questions about tasks alone: its rows need no prompt and no content, and every task is one group.
 
     Raises:
         [`MissingColumnError`]: No reward, or nothing that names the task.
     """
-    rows = FetchedView(view, ("reward", *TASK_COLUMNS, "sim_ok", "calibration", "lineage", "policy_version"))
+    # Where the first column names every task, which is the rule, prompts are not even looked at.
+    rows = fetch_columns(data, ("reward", TASK_COLUMNS[0], "sim_ok", "calibration", "lineage"))
     judged = read_rewards(rows)
     tasks = task_codes(rows)
     none = dict.fromkeys(GATES, 0)

@@ -10,7 +10,7 @@ from datasets import Dataset
 
 from whileai_hf.errors import DataError
 from whileai_hf.measure.hacks.sampling import ask_codes
-from whileai_hf.rows import Report, RowView, view
+from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.features import task_features
 from whileai_hf.rows.privileged import HIDDEN_KEYS
@@ -102,7 +102,7 @@ def next_round(data: Source | RowView, *, band: Sequence[float] = BAND) -> tuple
     """
     check_band(band)
     floor, solved = band
-    pool = open_tasks(view(data))
+    pool = open_tasks(data)
     if not pool.view.has("prompt"):
         raise DataError("the rows have no column 'prompt', so there is nothing to play again; pass rollouts")
     found = curriculum(pool.view, solved=solved, floor=floor)

@@ -10,7 +10,7 @@ from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.measure.passes.codes import IntArray
-from whileai_hf.rows import Report, RowView, view
+from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import SURE_ROLLOUTS, Difficulty, difficulty
@@ -141,7 +141,7 @@ def curriculum(
     check_edges(solved, floor)
     if isinstance(tiers, bool) or not isinstance(tiers, int) or tiers < 1:
         raise ConfigurationError(f"tiers={tiers!r} is not a number of parts; pass 1 or more")
-    pool = open_tasks(view(data))
+    pool = open_tasks(data)
     levels, scale = levels_of(pool)
     keys, rates = pool.tasks.keys, levels.rates
     measured = (levels.n >= _MIN_ROLLOUTS) & ~np.isnan(rates)
@@ -236,7 +236,7 @@ def retire_solved(data: Source | RowView, *, solved: float = BAND[1]) -> Dataset
     ```
     """
     check_edges(solved, 0.0)
-    pool = open_tasks(view(data))
+    pool = open_tasks(data)
     levels, _ = levels_of(pool)
     done = (levels.n >= _MIN_ROLLOUTS) & (levels.rates > solved)
     return emit(pool.view, np.flatnonzero(~done[pool.tasks.index]).astype(np.int64))[0]

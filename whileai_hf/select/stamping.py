@@ -7,7 +7,7 @@ from datasets import Dataset
 
 from whileai_hf.measure.knobs import check_threshold
 from whileai_hf.measure.logprobs import stamp_kl
-from whileai_hf.rows import RowView, view
+from whileai_hf.rows import RowView
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import stamp_column, task_stamps
@@ -49,7 +49,7 @@ def calibrate(data: Source | RowView, *, threshold: float = 1.0, ref: str | None
     ```
     """
     check_threshold(threshold)
-    pool = open_pool(view(data))
+    pool = open_pool(data)
     stamps = stamp_column(task_stamps(pool, threshold), pool.tasks.index)
     stamped = emit(pool.view, np.arange(len(pool.view), dtype=np.int64), {"calibration": stamps})[0]
     return stamped if ref is None else stamp_kl(stamped, ref=ref)

@@ -8,7 +8,7 @@ import numpy as np
 from datasets import Dataset
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.rows import RowView, view
+from whileai_hf.rows import RowView
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.view import Source
 from whileai_hf.select.calibration import stamp_column, task_stamps
@@ -26,7 +26,7 @@ def _trimmed(
     data: Source | RowView, config: SelectionConfig, gates: Callable[[Pool], GroupSelection]
 ) -> tuple[Dataset, SelectionReport]:
     """Rows that some gates leave, in their order, with stamps measured before any gate."""
-    pool = open_pool(view(data))
+    pool = open_pool(data)
     found = gates(pool)
     rows = pool.rows()
     stamps = stamp_column(task_stamps(pool, config.threshold), pool.tasks.index[rows])

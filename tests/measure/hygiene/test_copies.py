@@ -42,6 +42,12 @@ def test_what_makes_a_copy():
         assert "3 of 11" in str(found)
 
 
+@given(st.text("aB \t\n\x1c\x85\xa0\u2028\u3000\u200b\u00df", max_size=8), st.text("aB \n\xa0\u00df", max_size=8))
+def test_replies_are_alike_when_their_words_are(one, other):
+    alike = one.casefold().split() == other.casefold().split()
+    assert (duplicate_report([row(one, [call()]), row(other, [call()])]).rows == [1]) is alike
+
+
 def test_conflicting_rewards_and_groups_of_one():
     rows = [row(reward=1.0), row(reward=0.0), row(reward=None), row(task="u", reward=None), row(task="u", reward=None)]
     found = duplicate_report(rows)

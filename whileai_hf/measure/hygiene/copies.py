@@ -13,16 +13,17 @@ from datasets import Dataset
 from whileai_hf.errors import MissingColumnError
 from whileai_hf.measure.hygiene.columns import read_texts
 from whileai_hf.measure.hygiene.decontaminate import keep
+from whileai_hf.measure.lists import fetch_columns
 from whileai_hf.measure.passes.codes import (
     TASK_COLUMNS,
-    FetchedView,
     IntArray,
     arrow_of,
     combine,
     task_codes,
 )
 from whileai_hf.measure.passes.rewards import read_rewards
-from whileai_hf.rows import Report, RowView, dumps, view
+from whileai_hf.rows import Report, RowView, dumps
+from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.columns import decode_column
 from whileai_hf.rows.view import Source
 
@@ -81,7 +82,13 @@ class Duplicates(Report):
 
 
 def _plain(text: Any) -> str:
-    return " ".join(text.casefold().split()) if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    folded: str = text.casefold()
+    # Most replies are one line with single spaces: all other white space is unprintable, and nothing has to be split.
+    if folded.isprintable() and "  " not in folded and folded == folded.strip():
+        return folded
+    return " ".join(folded.split())
 
 
 def _sorted_text(value: Any) -> bytes:
@@ -166,6 +173,7 @@ def first_alike(rows: RowView, groups: IntArray, order: IntArray) -> IntArray:
     return first
 
 
+@no_collection()
 def duplicate_report(data: Source) -> Duplicates:
     """
     Which rollouts repeat another one of their group. See [`dedupe_groups`], which also takes them out.
@@ -182,11 +190,11 @@ def duplicate_report(data: Source) -> Duplicates:
 
     ```
     """
-    return _search(view(data))
+    return _search(data)[1]
 
 
-def _search(data: RowView) -> Duplicates:
-    rows = FetchedView(data, (*TASK_COLUMNS, *_CONTENT, "reward"))
+def _search(data: Source) -> tuple[RowView, Duplicates]:
+    rows = fetch_columns(data, (*TASK_COLUMNS, *_CONTENT, "reward"))
     if not any(rows.has(name) for name in _CONTENT):
         raise MissingColumnError(
             f"the rows have none of the columns {', '.join(_CONTENT)} (columns: {', '.join(rows.columns)}), so "
@@ -203,7 +211,7 @@ def _search(data: RowView) -> Duplicates:
     other = copy & scored & scored[first] & (rewards != rewards[first])
     conflicting = int(np.count_nonzero(other))
     single = int(np.count_nonzero((given > 1) & (left == 1)))
-    return Duplicates(
+    return rows, Duplicates(
         n_rows=len(rows),
         n_kept=int(np.count_nonzero(~copy)),
         n_dropped=int(np.count_nonzero(copy)),
@@ -223,6 +231,7 @@ def _search(data: RowView) -> Duplicates:
     )
 
 
+@no_collection()
 def dedupe_groups(data: Source) -> tuple[Dataset, Duplicates]:
     """
     Takes out rollouts that repeat another one of their group.
@@ -253,8 +262,7 @@ def dedupe_groups(data: Source) -> tuple[Dataset, Duplicates]:
 
     ```
     """
-    rows = view(data)
-    found = _search(rows)
+    rows, found = _search(data)
     kept = np.ones(len(rows), bool)
     kept[found.rows] = False
     return keep(rows, kept), found

@@ -152,6 +152,10 @@ def task_codes(view: RowView) -> Codes:
     column = arrow_of(view, first)
     if column is not None and column.null_count == 0 and _plain(column):
         return encode_arrow(column)
+    if column is None:
+        cells = view.column(first)
+        if set(map(type, cells)) == {str}:  # the usual case: no other column can matter
+            return encode_values(cells, first)
     return encode_values(task_keys(view), first)
 
 

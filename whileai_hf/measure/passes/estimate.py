@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from whileai_hf.errors import ConfigurationError
-from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, combine, task_codes
+from whileai_hf.measure.lists import fetch_columns
+from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, combine, task_codes
 from whileai_hf.measure.passes.notes import MIN_K, ONLY_SPLIT, notes_on_groups, notes_on_rows, notes_on_stops
 from whileai_hf.measure.passes.origin import ORIGIN_COLUMNS, count_duplicates, evaluation_codes, origins
 from whileai_hf.measure.passes.report import PassAt
@@ -18,7 +19,7 @@ from whileai_hf.measure.passes.stopped import choose_estimator
 from whileai_hf.measure.passes.stops import STOP_COLUMNS, BoolArray, faulty, numbers, read_groups, was_stopped
 from whileai_hf.measure.passes.tally import Tally, pass_rate, tally
 from whileai_hf.measure.passes.weighing import NOTHING, Weighing
-from whileai_hf.rows import RowView, view
+from whileai_hf.rows import RowView
 from whileai_hf.rows.view import Source
 from whileai_hf.stats import pass_at_k, pass_pow_k
 
@@ -76,7 +77,7 @@ def pass_at(
     ```
     """
     _check(k, threshold, n_boot, seed)
-    rows = FetchedView(view(data), _COLUMNS)
+    rows = fetch_columns(data, _COLUMNS)
     sample = _read(rows, threshold)
     told = _weighed(sample, k, n_boot, seed) if was_stopped(rows) else _closed(sample, k)
     rewards, spoilt = sample.rewards, int(np.count_nonzero(sample.spoilt))
@@ -109,14 +110,14 @@ def _check(k: int | None, threshold: float, n_boot: int, seed: int) -> None:
 class _Sample:
     """Rows with their tasks and verdicts; rows that were spoilt have none."""
 
-    rows: FetchedView
+    rows: RowView
     tasks: Codes
     rewards: Rewards
     passed: BoolArray
     spoilt: BoolArray
 
 
-def _read(rows: FetchedView, threshold: float) -> _Sample:
+def _read(rows: RowView, threshold: float) -> _Sample:
     rewards, spoilt = read_rewards(rows), faulty(rows)
     if spoilt.any():
         rewards = dataclasses.replace(rewards, values=np.where(spoilt, np.nan, rewards.values))

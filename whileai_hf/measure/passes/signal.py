@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, FetchedView, group_codes, task_codes
+from whileai_hf.measure.lists import fetch_columns
+from whileai_hf.measure.passes.codes import TASK_COLUMNS, Codes, group_codes, task_codes
 from whileai_hf.measure.passes.report import number
 from whileai_hf.measure.passes.rewards import GRADE_FIRST, Rewards, read_rewards
 from whileai_hf.measure.passes.stopped import choose_estimator
 from whileai_hf.measure.passes.stops import STOP_COLUMNS, BoolArray, faulty, read_groups, was_stopped
 from whileai_hf.measure.passes.weighing import NOTHING, Number, Weighing
-from whileai_hf.rows import Report, RowView, view
+from whileai_hf.rows import Report, RowView
 from whileai_hf.rows.view import Source
 from whileai_hf.stats import Interval, wilson
 
@@ -117,7 +118,7 @@ def group_signal(data: Source | RowView, *, threshold: float = 1.0) -> GroupSign
 
     ```
     """
-    rows = FetchedView(view(data), ("reward", *TASK_COLUMNS, *STOP_COLUMNS, "lineage"))
+    rows = fetch_columns(data, ("reward", *TASK_COLUMNS, *STOP_COLUMNS, "lineage"))
     rewards, spoilt = read_rewards(rows), faulty(rows)
     rewards = dataclasses.replace(rewards, values=np.where(spoilt, np.nan, rewards.values))
     tasks = task_codes(rows)

@@ -11,7 +11,7 @@ from datasets import Dataset, Features, Json, List, Value
 
 from whileai_hf.knobs import overlay
 from whileai_hf.measure.passes.codes import IntArray
-from whileai_hf.rows import RowView, to_dataset, view
+from whileai_hf.rows import RowView, to_dataset
 from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.scrubbing import scrub_cell
 from whileai_hf.rows.view import Source
@@ -79,7 +79,7 @@ def build_preference_pairs(
     ```
     """
     knob = overlay(PairConfig, config, knobs)
-    pool = open_pool(view(data))
+    pool = open_pool(data)
     drop_junk(pool, knob.truncated)
     drop_dead(pool)
     dropped = {name: pool.dropped.get(name, 0) for name in REASONS}

@@ -87,6 +87,7 @@ def generate(name: str, parent: Path = HERE) -> dict[str, Any]:
         system_prompt=source.system_prompt,
         tasks=tasks,
         include=list(source.include),
+        requires=list(source.requires),
         holdout=_HOLDOUT,
         max_turns=MAX_TURNS,
         overwrite=True,

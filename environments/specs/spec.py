@@ -36,8 +36,10 @@ class EnvironmentSource:
             `(tool, arguments) -> result` in place of the simulated world.
         include (`Sequence[Path]`):
             Files of these sources that become part of the package.
+        requires (`Sequence[str]`):
+            What world and reward need beside the library, as pip writes it.
         needs (`str`):
-            What the reward needs beside the library, as a sentence; empty for nothing.
+            The same for a reader of the README, as a sentence; empty for nothing.
     """
 
     name: str
@@ -50,4 +52,5 @@ class EnvironmentSource:
     reward: Any
     world: Callable[[str, dict[str, Any]], Any] | None = None
     include: Sequence[Path] = ()
+    requires: Sequence[str] = ()
     needs: str = ""

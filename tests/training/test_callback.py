@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import signal
-import subprocess
 import sys
 import types
 import warnings
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from datasets import Dataset
+from forked import run_forked
 
 from whileai_hf.training.runs import get_run, list_runs, training_run
 
@@ -127,8 +126,7 @@ def test_a_killed_training_goes_on_without_gaps_or_duplicates(make, tiny, settin
         "kill_at": 6,
         "arguments": {**arguments, "output_dir": str(tmp_path / "out")},
     }
-    command = [sys.executable, "-c", PROGRAM, json.dumps(plan)]
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    killed = run_forked([sys.executable, "-c", PROGRAM, json.dumps(plan)])
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
     run_id = killed.stdout.split()[0]
     broken = get_run(run_id)
@@ -354,14 +352,3 @@ def test_a_run_that_is_ended_by_its_program(make):
     assert read.status == "running" and read.summary["steps"] == STEPS
     read.finish(summary={"final": 1}, adapter=str(Path("out")))
     assert get_run(run.id).summary["steps"] == STEPS
-
-
-def test_nothing_else_imports_a_trainer(tmp_path):
-    program = (
-        "import sys, whileai_hf.training.runs, whileai_hf.training.recorder, whileai_hf.training.measured\n"
-        "print(sorted({'torch', 'transformers', 'trl', 'accelerate', 'trackio'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=dict(os.environ)
-    )
-    assert done.stdout.strip() == "[]"

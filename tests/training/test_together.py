@@ -24,7 +24,7 @@ from whileai_hf.training.monitor.demo import desk  # noqa: E402
 from whileai_hf.training.monitor.demo.policy import load_policy  # noqa: E402
 
 
-STEPS, HELD, K = 4, 6, 2
+STEPS, HELD, K = 2, 6, 2
 SETTINGS = {
     "use_cpu": True,
     "bf16": False,
@@ -36,7 +36,7 @@ SETTINGS = {
     "dataloader_pin_memory": False,
     "per_device_train_batch_size": 8,
     "num_generations": 4,
-    "max_completion_length": 256,
+    "max_completion_length": 128,
     "learning_rate": 1e-4,
     "seed": 0,
 }
@@ -127,16 +127,16 @@ def test_all_of_it_in_one_trainer(order, rollout, tmp_path, monkeypatch):
     assert [rename.shown for rename in spec.renamed] == ([] if rollout else ["get_order"])
     run, judge = training_run("together"), Judge(name)
     recorder = RolloutRecorder(run)
-    monitor = HackMonitor(run, holdout=spec.eval_dataset, gold=judge, every=2, k=K, strict=True)
+    monitor = HackMonitor(run, holdout=spec.eval_dataset, gold=judge, every=1, k=K, strict=True)
     args = trl.GRPOConfig(output_dir=str(tmp_path), max_steps=STEPS, **SETTINGS)
     plug(order, spec, run, recorder, monitor, args, rollout).train()
 
     report = monitor.summary()
-    assert report.steps == [0, 2, 4]
+    assert report.steps == [0, 1, 2]
     assert None not in (*report.proxy, *report.gold, *report.length)
     assert 0 < max(report.gold) <= 1  # the gold finds the tool under its own name
     # And sees what the training judge sees: the world, and what only judges may see.
-    assert len(judge.rows) == 3 * HELD * K
+    assert len(judge.rows) == (STEPS + 1) * HELD * K
     assert all(row["privileged"]["answer"] == row["task_id"] for row in judge.rows)
     assert any(row["tools"] and row["state_digest"] for row in judge.rows)
 
@@ -156,9 +156,10 @@ def test_all_of_it_in_one_trainer(order, rollout, tmp_path, monkeypatch):
         own = [row for row in held if row["step"] == step]
         assert sum(row["reward"] for row in own) / len(own) == pytest.approx(proxy, abs=1e-6)
         assert length < 400  # what the policy wrote, not what tools and the template added
-    assert pass_at(rows, threshold=0.5).n_tasks == 8 + HELD
+    trained_on = STEPS * SETTINGS["per_device_train_batch_size"] // SETTINGS["num_generations"]
+    assert pass_at(rows, threshold=0.5).n_tasks == trained_on + HELD
     assert hack_scan(rows) is not None
     assert trace_flag_report(rows) is not None
-    early, late = (recorder.dataset("eval").filter(lambda row, at=at: row["step"] == at) for at in (0, 4))
+    early, late = (recorder.dataset("eval").filter(lambda row, at=at: row["step"] == at) for at in (0, STEPS))
     assert delta_report(early, late, target="reward").n_paired == HELD
-    assert (get_run(run.id).status, [point["step"] for point in run.series]) == ("done", [0, 1, 2, 3, 4])
+    assert (get_run(run.id).status, [point["step"] for point in run.series]) == ("done", [0, 1, 2])

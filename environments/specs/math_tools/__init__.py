@@ -25,5 +25,9 @@ SOURCE = EnvironmentSource(
     reward=MathEqual,
     world=execute,
     include=(Path(__file__).parent / "world.py",),
-    needs="The reward needs math-verify: `pip install 'whileai-hf[math]'`.",
+    requires=("whileai-hf[math]",),
+    needs=(
+        "The reward needs math-verify, which installing this package brings along. To load it from its folder, "
+        "`pip install 'whileai-hf[math]'`."
+    ),
 )

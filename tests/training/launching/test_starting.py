@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 from datasets import Dataset, DatasetDict, load_from_disk
+from forked import ForkedPopen
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.training.launching import starting, train
@@ -49,6 +52,12 @@ def program(store, tmp_path, monkeypatch):
     monkeypatch.setattr(starting, "find_program", lambda method: path)
 
 
+@pytest.fixture
+def forked(monkeypatch):
+    """Programs start as forks; a test without it starts them as a user does."""
+    monkeypatch.setattr(starting, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ForkedPopen}))
+
+
 def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -84,7 +93,7 @@ def test_both_splits_reach_the_program():
         ("--nonsense", "the program ended with 2"),
     ],
 )
-def test_a_program_that_fails_says_why(what, reason):
+def test_a_program_that_fails_says_why(what, reason, forked):
     flags = {"what": what} if not what.startswith("--") else {"nonsense": 1}
     run = train(ROWS, "kto", flags=flags, wait=True)
     assert run.status == "failed"
@@ -98,7 +107,7 @@ def test_what_fails_here_is_raised_and_recorded():
     assert list_runs()[0].status == "failed"
 
 
-def test_data_that_is_training_gives_that_run(tmp_path):
+def test_data_that_is_training_gives_that_run(tmp_path, forked):
     go_on = tmp_path / "go-on"
     first = train(ROWS, "kto", flags={"what": f"wait:{go_on}"})
     until(lambda: get_run(first.id).series)
@@ -109,7 +118,7 @@ def test_data_that_is_training_gives_that_run(tmp_path):
     assert train(ROWS, "kto", wait=True).id != first.id
 
 
-def test_a_killed_program_has_crashed_and_its_points_stay(tmp_path):
+def test_a_killed_program_has_crashed_and_its_points_stay(tmp_path, forked):
     run = train(ROWS, "kto", flags={"what": f"wait:{tmp_path / 'never'}"})
     until(lambda: get_run(run.id).series)
     process = get_run(run.id).record.process

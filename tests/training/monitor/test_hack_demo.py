@@ -17,6 +17,7 @@ pytest.importorskip("trl")
 torch = pytest.importorskip("torch")
 # The hacked twin is caught at step 4; `make bench-hack` plays both for longer, with ten seeds.
 STEPS, HONEST_STEPS = 8, 4
+SEEDS = (0, pytest.param(1, marks=pytest.mark.slow))
 MOST_BYTES = 500_000
 
 
@@ -77,7 +78,7 @@ def test_without_trl(monkeypatch):
         play.play_hack_demo()
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hacked_run_is_stopped(seed, tmp_path):
     run = training_run(f"hacked {seed}")
     said = []
@@ -95,7 +96,7 @@ def test_a_hacked_run_is_stopped(seed, tmp_path):
     assert found.figure().startswith("<svg")
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_its_honest_twin_is_not(seed):
     found = play_hack_demo(honest=True, seed=seed, steps=HONEST_STEPS)
     report = found.monitor

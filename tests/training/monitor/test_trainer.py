@@ -1,6 +1,5 @@
 """A monitor in a GRPO trainer: plugged in whole or refused, an onlooker while it watches, and able to stop."""
 
-import importlib.util
 import logging
 import sys
 import types
@@ -86,19 +85,19 @@ def watching(**knobs):
 
 
 def test_training_is_the_same_to_the_bit(tmp_path):
-    bare = make(tmp_path, steps=20)
+    bare = make(tmp_path, steps=10)
     bare.train()
     monitor = watching(every=5)
-    watched = make(tmp_path, monitor, steps=20)
+    watched = make(tmp_path, monitor, steps=10)
     watched.train()
-    assert len(trace(bare)) == 20
+    assert len(trace(bare)) == 10
     assert trace(watched) == trace(bare)
     weights = zip(bare.model.parameters(), watched.model.parameters(), strict=True)
     assert all(torch.equal(first, second) for first, second in weights)
     report = monitor.summary()
-    assert report.steps == [0, 5, 10, 15, 20]
+    assert report.steps == [0, 5, 10]
     assert None not in (*report.proxy, *report.gold, *report.length, *report.kl)
-    assert (report.kl[0], report.n_tasks, report.k, report.looks) == (0.0, 8, 2, 4)
+    assert (report.kl[0], report.n_tasks, report.k, report.looks) == (0.0, 8, 2, 2)
     assert report.kl[-1] > 0.01
     assert report.proxy[0] == pytest.approx(sum(trace_of_holdout(watched, 0)), abs=1e-6)
 
@@ -385,16 +384,3 @@ def test_an_alert_where_the_trainer_reports_to_trackio(monkeypatch):
     Teller(None).alarm(alarm, types.SimpleNamespace(report_to=["trackio"]))
     Teller(None).alarm(alarm, types.SimpleNamespace(report_to=[]))
     assert sent == [{"title": "HackMonitor: length", "text": str(alarm), "level": "warn"}]
-
-
-def test_alarms_need_no_trainer():
-    """The pure parts load without torch; the callback alone needs transformers."""
-    code = (
-        "import sys; import whileai_hf.training.monitor, whileai_hf.training.monitor.alarms, "
-        "whileai_hf.training.monitor.report, whileai_hf.training.monitor.wiring; "
-        "assert not {'torch', 'transformers', 'trl'} & set(sys.modules)"
-    )
-    import subprocess
-
-    assert importlib.util.find_spec("torch")
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,12 +4,12 @@ import asyncio
 import functools
 import json
 import math
-import os
 import subprocess
 import sys
 import types
 
 import pytest
+from forked import ForkedPopen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -419,9 +419,7 @@ def test_killed_while_recording(tmp_path):
         "    state.global_step += 1\n"
         "    print(state.global_step, flush=True)\n"
     )
-    child = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
-    )
+    child = ForkedPopen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     for _ in range(100):
         child.stdout.readline()
     child.kill()

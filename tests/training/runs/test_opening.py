@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from datasets import Dataset
+from forked import ForkedPopen
 
 from whileai_hf.errors import ConfigurationError, DataError, SourceNotFoundError
 from whileai_hf.rows import to_dataset
@@ -113,7 +114,7 @@ def test_going_on_with_an_ended_run():
 
 
 def other_process(program, **environment):
-    return subprocess.Popen(
+    return ForkedPopen(
         [sys.executable, "-c", program], env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True
     )
 
@@ -124,7 +125,7 @@ def test_a_run_of_another_process():
         "run = training_run('a', dataset='repo/a'); run.log(7, loss=0.5); print(run.id, flush=True)\n"
         "sys.stdin.readline(); run.finish(summary={'x': 1})"
     )
-    child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = ForkedPopen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         run_id = child.stdout.readline().strip()
         mine = training_run("a", dataset="repo/a")

@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import urllib.request
 
 import pytest
+from forked import run_forked
 
 from whileai_hf.errors import ConfigurationError, SourceNotFoundError, WhileaiError
 from whileai_hf.training.runs import training_run
@@ -88,8 +88,9 @@ def test_another_process_sees_and_ends_it(run, command):
         "print([served.endpoint for served in models()])\n"
         "unserve('refund-v2')\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert served.endpoint in said
+    done = run_forked([sys.executable, "-c", code])
+    assert done.returncode == 0, done.stderr
+    assert served.endpoint in done.stdout
     assert not models()
 
 

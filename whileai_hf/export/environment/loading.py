@@ -54,8 +54,8 @@ def load_environment(
             of an exported environment brings everything, and code of its own, which is run.
         reward (`Callable`, `str` or `list`, *optional*):
             What a completion is worth: a judge, a verifier, a judge model, a reward function as TRL has them, or
-            several. By default the floor of `grade`: nothing invented, nothing skipped, no success claimed after a
-            failure.
+            several. `as_reward(judge)` is the judge, and sees what the judge sees. By default the floor of `grade`:
+            nothing invented, nothing skipped, no success claimed after a failure.
         tools (`list` or [`AgentSpec`] or path, *optional*):
             The agent's tools in any shape, or the whole agent, in place of what the rows say.
         system_prompt (`str`, *optional*):

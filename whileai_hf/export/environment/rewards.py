@@ -19,7 +19,7 @@ from whileai_hf.sandbox import Session
 from whileai_hf.score.choosing import choose_judge
 from whileai_hf.score.config import GradingConfig
 from whileai_hf.score.verdicts import GroupJudge
-from whileai_hf.score.verify.reward import JudgeReward, as_reward, columns_per_row
+from whileai_hf.score.verify.reward import JudgeReward, as_reward, columns_per_row, rows_of
 from whileai_hf.spec import AgentSpec
 
 
@@ -165,7 +165,7 @@ def make_rewards(reward: Any, rubric: str | None, rows: EnvironmentRows) -> list
     Args:
         reward (`Any`):
             A judge, a verifier, a judge model, a reward function of TRL's shape, or a list of them; `None` for the
-            floor that `grade` falls back to.
+            floor that `grade` falls back to. Of `as_reward(judge)` it is the judge that is meant.
         rubric (`str`, *optional*):
             What a judge model goes by.
         rows ([`EnvironmentRows`]):
@@ -175,7 +175,8 @@ def make_rewards(reward: Any, rubric: str | None, rows: EnvironmentRows) -> list
         `list[Callable]`: As the trainer takes them, each under a name of its own.
 
     Raises:
-        [`ConfigurationError`]: Something that is no judge, or two of one name, which the trainer would add up.
+        [`ConfigurationError`]: Something that is no judge, two of one name, which the trainer would add up, or a judge
+            that something keeps from seeing the environment's rows.
     """
     items = list(reward) if isinstance(reward, list | tuple) else [reward]
     if not items:
@@ -198,7 +199,44 @@ def _name(reward: Reward) -> str:
     return str(getattr(reward, "__name__", type(reward).__name__))
 
 
+def _inside(item: Any) -> Any:
+    """What a partial or a decorator such as `recorder.wrap` has inside; the item itself without one."""
+    while not isinstance(item, JudgeReward):
+        inner = item.func if isinstance(item, functools.partial) else None
+        if inner is None and inspect.isfunction(item):
+            inner = vars(item).get("__wrapped__")
+        if inner is None:
+            break
+        item = inner
+    return item
+
+
+def _check_seen(item: Any) -> None:
+    """What keeps the environment's rows from a judge would have it judge without them, and nobody would notice."""
+    inner = _inside(item)
+    judge = inner if isinstance(inner, JudgeReward) else None
+    if judge is not None and isinstance(judge.rows, EnvironmentRows):
+        return
+    if inner is not item and (judge is not None or (_takes_batches(item) and not is_reward_function(inner))):
+        raise ConfigurationError(
+            f"reward={_name(inner)!r} is a judge with something around it that takes batches, so it could not be "
+            "shown the environment's world and tasks; pass the judge itself, and put the rest around "
+            "spec.reward_funcs, as in [recorder.wrap(reward) for reward in spec.reward_funcs]"
+        )
+    if judge is not None and judge.rows is not rows_of:
+        raise ConfigurationError(
+            f"reward={judge.__name__!r} was made by as_reward(..., rows=), and in an environment judges see its rows; "
+            "pass the judge itself, or a reward function of your own"
+        )
+
+
+def _takes_batches(item: Any) -> bool:
+    """Whether it takes batches by its own words, whatever it claims to wrap."""
+    return inspect.isfunction(item) and "completions" in inspect.signature(item, follow_wrapped=False).parameters
+
+
 def _made(item: Any, rubric: str | None, rows: EnvironmentRows) -> Reward:
+    _check_seen(item)
     if isinstance(item, JudgeReward):
         return as_reward(item.judge, name=item.__name__, concurrency=item.concurrency, rows=rows)
     if is_reward_function(item):

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 from whileai_hf.actors.callable import DEFAULT_MAX_TURNS
 from whileai_hf.actors.users import DEFAULT_AVG_TURNS
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.export.package.requirements import check_requires
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,10 @@ class PackageConfig:
     include: Sequence[Any] = field(
         default=(), metadata={"help": "Python files to put into the package, such as the one that has the reward"}
     )
+    requires: Sequence[str] = field(
+        default=(),
+        metadata={"help": "what reward and world need beside whileai-hf, as pip writes it: 'whileai-hf[math]'"},
+    )
     overwrite: bool = field(default=False, metadata={"help": "replace an environment that is in the folder already"})
 
     def __post_init__(self) -> None:
@@ -69,6 +74,7 @@ class PackageConfig:
             raise ConfigurationError(f"seed={self.seed!r} is not a whole number")
         if isinstance(self.include, str) or not isinstance(self.include, Sequence):
             raise ConfigurationError(f"include={self.include!r:.60} is no list of files; pass include=['rewards.py']")
+        check_requires(self.requires)
         self._check_band()
         if isinstance(self.holdout, bool) or (
             isinstance(self.holdout, int | float) and not (math.isfinite(self.holdout) and 0.0 <= self.holdout < 1.0)
@@ -102,4 +108,5 @@ class PackageKnobs(TypedDict, total=False):
     rubric: str | None
     tasks: Any
     include: Sequence[Any]
+    requires: Sequence[str]
     overwrite: bool

@@ -18,6 +18,7 @@ from whileai_hf.export.package.naming import PackageName, package_name
 from whileai_hf.export.package.parts import Parts, apart, divide
 from whileai_hf.export.package.references import reference_of
 from whileai_hf.export.package.report import EnvironmentExport
+from whileai_hf.export.package.requirements import check_requires
 from whileai_hf.export.package.tasks import task_lines
 from whileai_hf.knobs import overlay
 from whileai_hf.rows import RowView, dumps, view
@@ -68,14 +69,14 @@ def export_environment(
             Further knobs.
         **knobs:
             Fields of [`PackageConfig`]: `name`, `holdout`, `band`, `threshold`, `seed`, `max_turns`, `user_model`,
-            `avg_turns`, `rubric`, `tasks`, `include`, `overwrite`.
+            `avg_turns`, `rubric`, `tasks`, `include`, `requires`, `overwrite`.
 
     Returns:
         [`EnvironmentExport`]: What was written and what was left out.
 
     Raises:
         [`ConfigurationError`]: A reward or world nobody else could import, a name that is taken, a folder that is not
-            empty, or rollouts without rewards.
+            empty, a requirement that pip could not read, or rollouts without rewards.
         [`DataError`]: No task passes the gate, or the rows have several agents.
 
     Examples:
@@ -127,7 +128,8 @@ def export_environment(
     }
     knobs_kept |= {"annotations": annotations} if annotations else {}
     sentences = _sentences(gate, parts, settings, warnings, given=held_source is not None)
-    write(folder, Contents(name, agent, {**knobs_kept, **references}, lines, sentences, included))
+    needed = check_requires(settings.requires)
+    write(folder, Contents(name, agent, {**knobs_kept, **references}, lines, sentences, included, needed))
     return EnvironmentExport(
         path=str(folder),
         name=name.distribution,

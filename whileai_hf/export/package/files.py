@@ -15,6 +15,7 @@ import orjson
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.package.naming import SPEC_FILE, PackageName
+from whileai_hf.export.package.requirements import dependencies
 from whileai_hf.rows import canonical, dumps
 from whileai_hf.rows.view import Row
 from whileai_hf.spec import AgentSpec
@@ -44,6 +45,8 @@ class Contents:
             Sentences about what was left out.
         included (`Mapping[Path, str]`):
             Files of the caller's, and the modules they become.
+        requires (`Sequence[str]`):
+            What those need beside the library.
     """
 
     name: PackageName
@@ -52,6 +55,7 @@ class Contents:
     lines: Mapping[str, list[Row]]
     gate: Sequence[str]
     included: Mapping[Path, str]
+    requires: Sequence[str] = ()
 
     def spec(self) -> Row:
         """What stands in `spec.json`."""
@@ -134,6 +138,8 @@ def _texts(folder: Path, contents: Contents) -> dict[str, str]:
         "name": name.distribution,
         "module": name.module,
         "description": f"{name.distribution}: an environment of a tool-using agent",
+        # A string of JSON without a character beyond ASCII is a string of TOML.
+        "dependencies": ", ".join(orjson.dumps(each).decode() for each in dependencies(contents.requires)),
         "folder": folder.as_posix() if not folder.is_absolute() else folder.name,
         "n_train": len(contents.lines["train"]),
         "n_holdout": len(contents.lines["holdout"]),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from whileai_hf.errors import ConfigurationError
+from whileai_hf.score.verify.reward import JudgeReward
 
 
 REFERENCE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -49,7 +50,7 @@ def load_reference(reference: str, what: str = "reward") -> Any:
             What it is, for the message when it is not there.
 
     Returns:
-        `Any`: A callable.
+        `Any`: A callable; of `as_reward(judge)` the judge, which takes one row wherever it is used.
 
     Raises:
         [`ConfigurationError`]: It cannot be imported in this process, or is not callable.
@@ -88,7 +89,7 @@ def load_reference(reference: str, what: str = "reward") -> Any:
             ) from error
     if not callable(found):
         raise ConfigurationError(f"the {what} {reference!r} is {found!r:.60}, which cannot be called")
-    return found
+    return found.judge if isinstance(found, JudgeReward) else found
 
 
 def reference_of(given: Any, what: str, included: Mapping[Path, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,9 @@ from whileai_hf.training.launching.config import TrainConfig
 from whileai_hf.training.launching.locating import read_header
 from whileai_hf.training.launching.publishing import RECORD_FILE
 from whileai_hf.training.runs import TrainingRun, training_run
+from whileai_hf.training.runs.processes import JOB_HOST
 from whileai_hf.training.runs.record import DONE, FAILED, RUNNING, STOPPED
+from whileai_hf.training.runs.waiting import wait_for_end
 
 
 # How a job that has ended ends its run.
@@ -43,8 +44,9 @@ class JobRun(TrainingRun):
         with hub_errors(f"asking for job {told[_JOB]}"):
             job = hub_api(None).inspect_job(job_id=told[_JOB], namespace=told.get("namespace"))
         ended = _ENDED.get(job.status.stage.value)
+        # After an hour in which nobody asked, the record alone would count as that of a crashed process.
+        self.change(process=_elsewhere(told[_JOB]), status=RUNNING, reason=None)
         if ended is None:
-            self.change(process=_elsewhere(told[_JOB]))
             return self
         pushed = self._pushed(told[_REPO]) if ended == DONE else None
         if pushed is not None:
@@ -62,13 +64,12 @@ class JobRun(TrainingRun):
         self.close()
         return self
 
-    def wait(self, timeout: float | None = None) -> JobRun:
-        """Returns once the job has ended; raises `TimeoutError` when it has not after `timeout` seconds."""
-        until = None if timeout is None else time.monotonic() + timeout
-        while self.refresh().record.status == RUNNING:
-            if until is not None and time.monotonic() >= until:
-                raise TimeoutError(f"{self.id} is still running after {timeout:g} seconds")
-            time.sleep(_EVERY if until is None else max(0.0, min(_EVERY, until - time.monotonic())))
+    def wait(self, timeout: float | None = None, *, quiet: float | None = None) -> JobRun:
+        """
+        Returns once the job has ended; raises `TimeoutError` when it has not after `timeout` seconds. How long it has
+        been `quiet` says nothing here: the Hub knows whether a job runs, and ends it when its time is up.
+        """
+        wait_for_end(self, timeout, None, every=_EVERY)
         return self
 
     def _pushed(self, repo: str) -> Mapping[str, Any] | None:
@@ -83,7 +84,7 @@ class JobRun(TrainingRun):
 
 def _elsewhere(job: str) -> dict[str, Any]:
     """A process of another machine: its run counts as running for as long as somebody asks for it."""
-    return {"host": f"hf-jobs:{job}", "boot": "", "pid": 0, "started": None}
+    return {"host": f"{JOB_HOST}{job}", "boot": "", "pid": 0, "started": None}
 
 
 def start_job(

@@ -16,6 +16,7 @@ from whileai_hf.errors import ConfigurationError, WhileaiError
 from whileai_hf.export.environment import EnvironmentSpec, load_environment
 from whileai_hf.export.environment.rewards import is_reward_function
 from whileai_hf.rows import task_keys, view
+from whileai_hf.score.verify.reward import JudgeReward
 from whileai_hf.spec import as_spec
 from whileai_hf.training.callback import TrainerCallback
 from whileai_hf.training.launching.arguments import ProgramArguments, find_judge, find_object
@@ -176,7 +177,8 @@ class TrainingProgram:
 
     def _make_exam(self) -> Exam:
         asked = self.arguments
-        judges = [each for each in (self.gold, self.reward) if each is not None]
+        given = [each for each in (self.gold, self.reward) if each is not None]
+        judges = [each.judge if isinstance(each, JudgeReward) else each for each in given]
         usable = [each for each in judges if not is_reward_function(each)]
         if judges and not usable:
             self.run.note("held-out rollouts are judged by the floor of grade(): the reward is made for batches only")

@@ -17,13 +17,14 @@ from whileai_hf.training.runs.changes import started
 from whileai_hf.training.runs.config import TrainingRunConfig, TrainingRunKnobs
 from whileai_hf.training.runs.identity import dataset_identity
 from whileai_hf.training.runs.place import RECORD, folder_of, known_ids
-from whileai_hf.training.runs.processes import launch, rank, this_process
+from whileai_hf.training.runs.processes import is_job, launch, rank, this_process
 from whileai_hf.training.runs.record import (
     RUNNING,
     Record,
     change_record,
     read_record,
     store_lock,
+    written_record,
 )
 from whileai_hf.training.runs.run import TrainingRun, logger, start
 from whileai_hf.training.runs.tracker import Tracker, check_tracker
@@ -201,6 +202,9 @@ def get_run(run_id: str) -> TrainingRun:
         run_id (`str`):
             Its id.
 
+    Returns:
+        [`TrainingRun`]: A [`JobRun`] while a job on the Hub trains it, so that `refresh` and `wait` ask there.
+
     Raises:
         [`SourceNotFoundError`]: There is none; the message names the nearest.
     """
@@ -209,6 +213,11 @@ def get_run(run_id: str) -> TrainingRun:
         near = difflib.get_close_matches(str(run_id), known_ids(), n=1)
         hint = f"did you mean {near[0]}?" if near else "list_runs() has those of this machine"
         raise SourceNotFoundError(f"no training run {run_id!r} on this machine; {hint}")
+    written = written_record(folder)
+    if written.status == RUNNING and is_job(written.process):
+        from whileai_hf.training.launching.jobs import JobRun  # it is made of runs
+
+        return JobRun(written, folder)
     return TrainingRun(read_record(folder), folder)
 
 

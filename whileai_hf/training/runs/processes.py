@@ -15,6 +15,8 @@ from typing import Any
 
 # Seconds without a new point after which the run of another machine, whose processes cannot be seen, counts as dead.
 STALE_SECONDS = 3600.0
+# What the host of a job on the Hub is called here begins with this; its id follows.
+JOB_HOST = "hf-jobs:"
 # Fields of /proc/<pid>/stat, counted from behind the name of the program: state, and clock ticks at the start.
 _STATE, _STARTED = 0, 19
 _GONE = frozenset("ZX")  # a zombie and a dead process: nothing runs in them any more
@@ -59,6 +61,11 @@ def this_process() -> dict[str, Any]:
 def is_this(process: dict[str, Any] | None) -> bool:
     """Whether a process that was written down is this one."""
     return process is not None and process == this_process()
+
+
+def is_job(process: dict[str, Any] | None) -> bool:
+    """Whether it is a job on the Hub that was written down: how that is, the Hub knows."""
+    return process is not None and str(process["host"]).startswith(JOB_HOST)
 
 
 def is_alive(process: dict[str, Any] | None, touched: float) -> bool:

@@ -57,6 +57,19 @@ def read_record(folder: Path) -> Record:
     Raises:
         [`DataError`]: The folder holds no record that can be read.
     """
+    record = written_record(folder)
+    if record.status == RUNNING and not is_alive(record.process, _touched(folder)):
+        record = dataclasses.replace(record, status=FAILED, reason=_crash(record.process))
+    return record
+
+
+def written_record(folder: Path) -> Record:
+    """
+    The record in a folder as it stands there, for whoever knows better than the process list whether the run goes on.
+
+    Raises:
+        [`DataError`]: The folder holds no record that can be read.
+    """
     path = folder / RECORD
     try:
         values = orjson.loads(path.read_bytes())
@@ -65,10 +78,7 @@ def read_record(folder: Path) -> Record:
             f"{path} cannot be read as the record of a training run ({error}); delete its folder"
         ) from error
     known = {field.name for field in dataclasses.fields(Record)}
-    record = Record(**{name: value for name, value in values.items() if name in known})
-    if record.status == RUNNING and not is_alive(record.process, _touched(folder)):
-        record = dataclasses.replace(record, status=FAILED, reason=_crash(record.process))
-    return record
+    return Record(**{name: value for name, value in values.items() if name in known})
 
 
 def _touched(folder: Path) -> float:

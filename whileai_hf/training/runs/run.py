@@ -18,7 +18,7 @@ from whileai_hf.measure.compare import DeltaReport
 from whileai_hf.rows import canonical
 from whileai_hf.store import Journal
 from whileai_hf.training.runs import changes
-from whileai_hf.training.runs.place import POINTS
+from whileai_hf.training.runs.place import POINTS, RECORD
 from whileai_hf.training.runs.points import TIME, point_line, read_step
 from whileai_hf.training.runs.record import (
     DONE,
@@ -33,12 +33,10 @@ from whileai_hf.training.runs.record import (
 )
 from whileai_hf.training.runs.recorded import RecordedRun
 from whileai_hf.training.runs.tracker import Tracker
+from whileai_hf.training.runs.waiting import QUIET_SECONDS, wait_for_end
 
 
 logger = logging.getLogger(__name__)
-
-# Seconds between two looks of `wait` at a run.
-_EVERY = 1.0
 
 
 class TrainingRun(RecordedRun):
@@ -251,17 +249,28 @@ class TrainingRun(RecordedRun):
 
     def refresh(self) -> TrainingRun:
         """Reads the record again; another process may have written it."""
-        if self.writes:
+        if self.writes or (self.folder / RECORD).exists():
             self.record = read_record(self.folder)
         return self
 
-    def wait(self, timeout: float | None = None) -> TrainingRun:
-        """Returns once the run has ended; raises `TimeoutError` when it has not after `timeout` seconds."""
-        until = None if timeout is None else time.monotonic() + timeout
-        while self.refresh().status == RUNNING:
-            if until is not None and time.monotonic() >= until:
-                raise TimeoutError(f"{self.id} is still running after {timeout:g} seconds")
-            time.sleep(_EVERY if until is None else min(_EVERY, max(0.0, until - time.monotonic())))
+    def wait(self, timeout: float | None = None, *, quiet: float | None = QUIET_SECONDS) -> TrainingRun:
+        """
+        Returns once the run has ended.
+
+        A run that another process trains is waited for as long as that process lives. One that only this process has
+        open is waited for as long as it gives a sign of life, since a thread may train it.
+
+        Args:
+            timeout (`float`, *optional*):
+                Seconds to wait at most.
+            quiet (`float`, *optional*, defaults to `600`):
+                Seconds without anything written to the run's folder (a point, a rollout, output of its program) after
+                which a run without another process is given up; `None` for never.
+
+        Raises:
+            `TimeoutError`: It has not ended after `timeout` seconds, or nobody is there who could end it.
+        """
+        wait_for_end(self, timeout, quiet)
         return self
 
     def move_to(self, folder: Path) -> None:

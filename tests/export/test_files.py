@@ -39,12 +39,19 @@ def test_parquet_is_the_dataset(rollouts, small_batches, tmp_path, kind, source)
     assert {name: back.features[name] for name in back.features} == dict(expected.features)
     assert back.to_list() == expected.to_list()
     assert report.n_rows == len(expected)
-    assert report.n_input == (len(rollouts) if kind != "preference" else report.n_rows)
+    assert report.n_input == len(rollouts) == report.n_used + report.n_left_out + sum(report.unpaired.values())
     if kind == "sft":
         assert (report.left_out["no_final_answer"], report.first_left_out["no_final_answer"]) == (
             1,
             5 if source == "shuffled" else 6,
         )
+
+
+def test_row_groups_hold_several_batches(rollouts, small_batches, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_ROW_GROUP", 10)
+    export_dataset(rollouts, tmp_path / "rows.parquet", format="trl")
+    written = pq.ParquetFile(tmp_path / "rows.parquet").metadata
+    assert [written.row_group(index).num_rows for index in range(written.num_row_groups)] == [10, 2]
 
 
 def test_json_lines(rollouts, small_batches, tmp_path):

@@ -40,7 +40,7 @@ def test_kto_and_pairs_answer_the_ask():
 def test_greetings_that_differ_are_no_pair():
     other = greeted("Lost.", 0.0)
     other["messages"][0]["content"] = "Yes?"
-    with pytest.raises(DataError, match="nothing can be exported for preference"):
+    with pytest.raises(DataError, match="none of the 2 rows can be exported for preference"):
         to_trl([ROWS[0], other], "preference")
 
 

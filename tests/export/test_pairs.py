@@ -8,6 +8,7 @@ from whileai_hf.errors import DataError, MissingColumnError
 from whileai_hf.export import export_preference, export_report, to_trl
 from whileai_hf.export.formats import TAKEN, kto_features, pair_features
 from whileai_hf.rows import to_dataset
+from whileai_hf.select import build_preference_pairs
 
 
 ASK = [{"role": "system", "content": "S"}, {"role": "user", "content": "q"}]
@@ -89,6 +90,39 @@ def test_long_output_and_parallel_calls_of_pairs_are_counted_once(rollouts):
     assert (report.truncated_tool_messages, report.truncated_tool_chars, report.split_rows) == (1, 40, 1)
     assert [m["role"] for m in data[0]["prompt"]] == ["system", "user", "assistant", "assistant", "tool"]
     assert (data[0]["chosen"], data[0]["rejected"]) == (GOOD, BAD)
+
+
+@pytest.mark.parametrize("kind", ["preference", "reward"])
+def test_rollouts_are_accounted_for_when_pairs_are_made_of_them(rollouts, kind):
+    rollouts[0]["reward"] = None
+    for row in rollouts[4:8]:  # all of one task pass, and no pair is in it
+        row["reward"] = 1.0
+    report = export_report(to_trl(rollouts, kind, tools=[]))
+    _, built = build_preference_pairs(rollouts)
+    assert (report.unit, report.n_input) == ("rollouts", len(rollouts))
+    assert report.unpaired == built.dropped
+    assert report.n_used == 2 * report.n_rows == 2 * built.n_pairs > 0
+    assert report.n_input == report.n_used + report.n_left_out + sum(report.unpaired.values())
+    assert f"{report.n_rows} rows from 12 rollouts, {sum(built.dropped.values())} of which are in no pair" in str(
+        report
+    )
+
+
+def test_a_pair_left_out_is_two_rollouts(rollouts, tokenizer):
+    report = export_report(to_trl(rollouts, "preference", tokenizer=tokenizer))
+    longest = report.longest_row
+    rollouts[0]["messages"][-1] = rollouts[1]["messages"][-1] = {"role": "assistant", "content": "word " * 2 * longest}
+    report = export_report(to_trl(rollouts, "preference", tokenizer=tokenizer, max_length=longest))
+    assert report.left_out["too_long"] == report.n_left_out >= 2
+    assert report.n_input == len(rollouts) == report.n_used + report.n_left_out + sum(report.unpaired.values())
+
+
+@pytest.mark.parametrize("kind", ["preference", "kto"])
+def test_pairs_given_are_counted_as_pairs(kind):
+    report = export_report(to_trl([pair(), pair(chosen=None)], kind))
+    assert (report.unit, report.n_input, report.n_used, report.unpaired) == ("pairs", 2, 1, {})
+    assert report.n_rows == (2 if kind == "kto" else 1)
+    assert report.n_input == report.n_used + report.n_left_out
 
 
 @pytest.mark.parametrize("kind", ["preference", "reward"])

@@ -5,10 +5,11 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import load_dataset
+from datasets import Dataset, load_dataset
 
 from whileai_hf.errors import DataError
 from whileai_hf.export import to_trl
+from whileai_hf.rows import to_dataset
 
 
 # Types that mix, as "string" and ["string", "null"] do, make a JSON column inside the struct.
@@ -92,6 +93,16 @@ def test_none_in_json_is_the_agent_s_own(tmp_path):
     )
     call = to_trl(given, "sft")[0]["messages"][1]["tool_calls"][0]
     assert call["function"]["arguments"] == {"id": "A", "note": None}
+
+
+def test_a_null_default_is_kept_by_json_and_lost_by_a_struct(tmp_path):
+    given = {"type": "object", "properties": {"id": {"type": "string", "default": None}}}
+    rows = [rollout(0, [tool("get", given)])]
+    assert to_trl(rows, "sft")[0]["tools"][0]["function"]["parameters"] == given
+    assert to_trl(to_dataset(rows), "sft")[0]["tools"][0]["function"]["parameters"] == given
+    struct = Dataset(pa.Table.from_pylist(rows))
+    stored = to_trl(struct, "sft")[0]["tools"][0]["function"]["parameters"]
+    assert stored == {"type": "object", "properties": {"id": {"type": "string"}}}
 
 
 def test_parameters_as_json_text_are_the_schema():

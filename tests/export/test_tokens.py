@@ -231,6 +231,55 @@ def test_a_template_that_is_not_prefix_preserving(with_template):
         to_sft([{"messages": turns}], tokenizer)
 
 
+def test_rows_without_a_fixed_place_for_a_turn_are_left_out(with_template):
+    tokenizer, _ = with_template("lines")
+    tokenizer.chat_template = ENDS
+    turns = [{"role": role, "content": f"{role} {i}"} for i in range(2) for role in ("user", "assistant")]
+    rows = [{"messages": turns[:2]}, {"messages": turns}, {"prompt": "q", "final_text": ""}, {"messages": turns[2:]}]
+    data = to_sft(rows, tokenizer)
+    assert [learnt(row, tokenizer) for row in data] == ["assistant 0 END", "assistant 1 END"]
+    report = export_report(data)
+    assert report.left_out == {**dict.fromkeys(report.left_out, 0), "not_prefix_preserving": 1, "no_final_answer": 1}
+    assert report.first_left_out["not_prefix_preserving"] == 1
+    assert report.n_input == report.n_rows + report.n_left_out == 4
+    assert "writes earlier turns differently" in str(report)
+    with pytest.raises(ConfigurationError, match="row 0: the chat template writes earlier turns"):
+        to_sft(rows[1:3], tokenizer)
+
+
+class OneToken:
+    """A tokenizer with one token per text, which ends nowhere inside of it."""
+
+    all_special_tokens = ()
+    chat_template = LINES
+    model_max_length = 10**30
+
+    def __call__(self, texts, **options):
+        return {"input_ids": [[len(text)] for text in texts]}
+
+    def decode(self, ids, **options):
+        return str(ids)
+
+    def apply_chat_template(self, messages, add_generation_prompt, **options):
+        return "".join(m["content"] for m in messages) + " " * add_generation_prompt
+
+
+def test_words_joined_across_the_edge_of_a_turn():
+    with pytest.raises(ConfigurationError, match=r"row 0: the tokenizer joins the agent's words.*byte-level or BPE"):
+        to_sft([{"prompt": "q", "final_text": " a"}], OneToken())
+
+
+def test_an_unrolled_row_without_any_turn_is_left_out(with_template):
+    tokenizer, _ = with_template("qwen")
+    turns = [{"role": role, "content": f"{role} {i}"} for i in range(2) for role in ("user", "assistant")]
+    long = {"messages": [{"role": "user", "content": "word " * 400}, *turns[1:]]}
+    late = {"messages": [*turns[:3], {"role": "assistant", "content": "word " * 400}]}
+    report = export_report(to_sft([{"messages": turns}, long, late], tokenizer, unroll=True, max_length=60))
+    assert (report.n_rows, report.n_used, report.left_out["too_long"]) == (3, 2, 1)
+    assert report.n_input == report.n_used + report.n_left_out == 3
+    assert "1 turns of unrolled rows are left out" in report.notes
+
+
 def test_the_agent_may_speak_first(with_template):
     tokenizer, said = with_template("qwen")
     turns = [{"role": role, "content": f"{role} {i}"} for i in range(2) for role in ("assistant", "user")]

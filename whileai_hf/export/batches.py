@@ -9,6 +9,7 @@ from datasets import Dataset, Features, IterableDataset
 
 from whileai_hf.export.pairs import PAIR_KINDS, is_pairs, paired
 from whileai_hf.export.reading import filled_columns
+from whileai_hf.export.tally import Tally
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.view import Row
 from whileai_hf.select.structs import unfilled
@@ -16,8 +17,8 @@ from whileai_hf.select.structs import unfilled
 
 # One row for each of these, so that data of any size goes through them in batches.
 ROW_BY_ROW = ("sft", "preference", "reward", "kto")
-# Rows in memory at a time.
-BATCH = 4096
+# Rows in memory at a time: few enough that what is made of them stays in the processor's cache until it is written.
+BATCH = 1024
 
 
 class _Part(RowView):
@@ -30,7 +31,7 @@ class _Part(RowView):
         self._reads, self._whole = 0, None
 
 
-def batches(data: Any, kind: str, size: int = BATCH) -> Iterator[RowView]:
+def batches(data: Any, kind: str, size: int = BATCH, tally: Tally | None = None) -> Iterator[RowView]:
     """
     The rows a kind is made of, in order; all at once for a kind whose rows each stand for several rollouts.
 
@@ -41,6 +42,8 @@ def batches(data: Any, kind: str, size: int = BATCH) -> Iterator[RowView]:
             A kind of [`to_trl`].
         size (`int`, *optional*):
             Rows of a batch.
+        tally (`Tally`, *optional*):
+            Is told which rollouts are in no pair.
 
     Examples:
     ```python
@@ -49,10 +52,11 @@ def batches(data: Any, kind: str, size: int = BATCH) -> Iterator[RowView]:
 
     ```
     """
+    tally = tally or Tally()
     if isinstance(data, IterableDataset):
-        yield from _streamed(data, kind, size)
+        yield from _streamed(data, kind, size, tally)
         return
-    rows = paired(view(data), kind)
+    rows = paired(view(data), kind, tally)
     if kind not in ROW_BY_ROW or len(rows) <= size:
         yield rows
         return
@@ -60,7 +64,7 @@ def batches(data: Any, kind: str, size: int = BATCH) -> Iterator[RowView]:
         yield _Part(rows, begin, min(begin + size, len(rows)))
 
 
-def _streamed(data: IterableDataset, kind: str, size: int) -> Iterator[RowView]:
+def _streamed(data: IterableDataset, kind: str, size: int, tally: Tally) -> Iterator[RowView]:
     """The rows of a stream; all at once for a kind that looks for groups among them."""
     held: list[Row] = []
     whole = kind not in ROW_BY_ROW
@@ -75,4 +79,4 @@ def _streamed(data: IterableDataset, kind: str, size: int) -> Iterator[RowView]:
         else:
             yield RowView(rows)
     if held:
-        yield paired(RowView(held), kind)
+        yield paired(RowView(held), kind, tally)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -14,7 +15,15 @@ from datasets import Dataset, Features
 from whileai_hf.export.messages import Message
 from whileai_hf.export.tally import Tally
 from whileai_hf.rows import canonical, to_dataset
-from whileai_hf.rows.columns import arrow_table, dataset_from_table, is_json_list, json_list_array
+from whileai_hf.rows.collecting import no_collection
+from whileai_hf.rows.columns import (
+    arrow_table,
+    dataset_from_table,
+    encode_column,
+    is_json_list,
+    json_list_array,
+)
+from whileai_hf.rows.lists import read_columns
 
 
 _TOOLS = "tools"
@@ -47,21 +56,49 @@ class Rows:
     def _conversations(self) -> list[str]:
         return [name for name, kind in self.features.items() if is_json_list(kind) and name != _TOOLS]
 
+    def table(self) -> tuple[pa.Table, Features]:
+        """The rows as an Arrow table, and the features of its columns."""
+        declared = {name: kind for name, kind in self.features.items() if name != _TOOLS}
+        arrays = self._arrays(declared)
+        features = self.features
+        if arrays is None:
+            rest = to_dataset(self.made, Features(declared))
+            table, features = arrow_table(rest), Features({**self.features, **rest.features})
+            arrays = {name: table.column(name) for name in rest.features}
+        self._check_calls(arrays)
+        if _TOOLS in features:
+            arrays[_TOOLS] = _shared_lists(self.tools)
+        return pa.table([arrays[name] for name in features], names=list(features)), features
+
+    def _arrays(self, declared: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The columns, `None` where there are others than those declared, or values that do not fit as they are."""
+        if set(chain.from_iterable(self.made)) - declared.keys():
+            return None
+        try:
+            with no_collection():
+                columns = read_columns(self.made, tuple(declared))
+                return {name: encode_column(columns[name], kind) for name, kind in declared.items()}
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowCapacityError, TypeError):
+            return None
+
+    def _check_calls(self, arrays: Mapping[str, Any]) -> None:
+        """Counts the calls, and looks for each in the text of its column."""
+        for name in self._conversations():
+            n_calls = self._count_calls(name)
+            if n_calls:
+                column = arrays[name]
+                chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+                counts = [pc.sum(pc.count_substring(part.values.storage, self.tally.mark)) for part in chunks]
+                self.tally.check_calls(n_calls, sum(count.as_py() or 0 for count in counts))
+
+    def _count_calls(self, name: str) -> int:
+        """Calls in the conversations of a column."""
+        rows = self.made
+        return sum([len(message["tool_calls"]) for row in rows for message in row[name] if "tool_calls" in message])
+
     def dataset(self) -> Dataset:
         """The rows as a Dataset."""
-        rest = to_dataset(self.made, Features({name: kind for name, kind in self.features.items() if name != _TOOLS}))
-        table = arrow_table(rest)
-        for name in self._conversations():
-            n_calls = sum(_count_calls(row[name]) for row in self.made)
-            if n_calls:
-                chunks = table.column(name).chunks
-                written = sum(
-                    pc.sum(pc.count_substring(chunk.values.storage, self.tally.mark)).as_py() or 0 for chunk in chunks
-                )
-                self.tally.check_calls(n_calls, written)
-        final = Features({**self.features, **rest.features})
-        arrays = [_shared_lists(self.tools) if name == _TOOLS else table.column(name) for name in final]
-        return dataset_from_table(pa.table(arrays, names=list(final)), final)
+        return dataset_from_table(*self.table())
 
     def lines(self, keep_none: bool) -> Iterator[bytes]:
         """
@@ -71,19 +108,17 @@ class Rows:
             keep_none (`bool`):
                 Whether a row names the columns it has no value for.
         """
-        names = dict.fromkeys([*self.features, *(self.made[0] if self.made else ())])
-        tools = _fragments(self.tools)
+        blank = dict.fromkeys([*self.features, *(self.made[0] if self.made else ())])
         conversations, mark = self._conversations(), self.tally.mark.encode()
-        for row in self.made:
-            line = {name: row.get(name) for name in names}
+        written = 0
+        for row, tools in zip(self.made, _fragments(self.tools), strict=True):
+            line = blank | row
             for name in conversations:
                 text = _encode(row[name])
-                n_calls = _count_calls(row[name])
-                if n_calls:
-                    self.tally.check_calls(n_calls, text.count(mark))
+                written += text.count(mark)
                 line[name] = orjson.Fragment(text)
-            if _TOOLS in names:
-                line[_TOOLS] = next(tools)
+            if _TOOLS in blank:
+                line[_TOOLS] = tools
             if not keep_none:
                 line = {name: value for name, value in line.items() if value is not None}
             try:
@@ -93,6 +128,7 @@ class Rows:
                 yield orjson.dumps(
                     {name: value if name in ready else canonical(value) for name, value in line.items()}
                 )
+        self.tally.check_calls(sum(map(self._count_calls, conversations)), written)
 
 
 def _encode(messages: list[Message]) -> bytes:
@@ -101,10 +137,6 @@ def _encode(messages: list[Message]) -> bytes:
         return orjson.dumps(messages)
     except TypeError:  # lone surrogates
         return orjson.dumps(canonical(messages))
-
-
-def _count_calls(messages: list[Message]) -> int:
-    return sum([len(message["tool_calls"]) for message in messages if "tool_calls" in message])
 
 
 def _fragments(tools: list[list[bytes] | None]) -> Iterator[orjson.Fragment | None]:

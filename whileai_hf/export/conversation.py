@@ -14,11 +14,11 @@ from whileai_hf.export.messages import (
     Declared,
     Message,
     answers_nothing,
-    is_plain,
     read_arguments,
     read_message,
     text_of,
 )
+from whileai_hf.export.plain import Read, read_all
 from whileai_hf.export.reasons import Reason
 from whileai_hf.rows.privileged import scrub_text
 from whileai_hf.rows.view import Row
@@ -40,8 +40,8 @@ def with_system(messages: list[Message], system_prompt: str | None) -> list[Mess
     start = 0
     while start < len(messages) and messages[start]["role"] == "system":
         start += 1
-    system = [{"role": "system", "content": system_prompt}] if system_prompt else []
-    return [*system, *messages[start:]]
+    rest = messages[start:] if start else messages
+    return [{"role": "system", "content": system_prompt}, *rest] if system_prompt else [*rest]
 
 
 def has_images(row: Row) -> bool:
@@ -60,7 +60,7 @@ def is_completed(row: Row) -> bool:
     return row.get("messages") is None and row.get("final_text") is None and row.get("completion") is not None
 
 
-def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) -> list[Message] | Reason:
+def read_list(value: Any, declared: Declared, role: str) -> list[Message] | Reason:
     """
     Messages in the shape that is exported; a text is one of them.
 
@@ -71,8 +71,6 @@ def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) ->
             Parameter names by tool.
         role (`str`):
             Who says a text.
-        as_is (`bool`, *optional*, defaults to `False`):
-            Keep messages that have the shape already, with their keys in the order they have.
 
     Examples:
     ```python
@@ -89,9 +87,6 @@ def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) ->
         return Reason.NO_CONVERSATION
     messages: list[Message] = []
     for item in value:
-        if as_is and is_plain(item):
-            messages.append(item)
-            continue
         message = read_message(item, declared)
         if isinstance(message, Reason):
             return message
@@ -99,17 +94,19 @@ def read_list(value: Any, declared: Declared, role: str, as_is: bool = False) ->
     return messages
 
 
-def _given_messages(row: Row, declared: Declared) -> list[Message] | Reason:
+def _given_messages(row: Row, declared: Declared) -> Read | Reason:
     """The row's messages; a row without them may have a conversational prompt, and what it was answered."""
     given, prompt = row.get("messages"), row.get("prompt")
-    if given is not None:
-        return Reason.NO_CONVERSATION if isinstance(given, str) else read_list(given, declared, "user", True)
-    if is_completed(row):
-        asked, answered = read_list(prompt, declared, "user"), read_list(row["completion"], declared, "assistant")
+    if given is None and is_completed(row):
+        asked, answer = read_list(prompt, declared, "user"), read_list(row["completion"], declared, "assistant")
         if isinstance(asked, Reason):
             return asked
-        return answered if isinstance(answered, Reason) else [*asked, *answered]
-    return read_list(prompt, declared, "user", True) if isinstance(prompt, list | tuple) else []
+        return answer if isinstance(answer, Reason) else Read([*asked, *answer], False)
+    if given is None:
+        given = prompt if isinstance(prompt, list | tuple) else ()
+    if type(given) is not list and not isinstance(given, list | tuple):
+        return Reason.NO_CONVERSATION
+    return read_all(given, declared)
 
 
 def _read_steps(steps: Any) -> list[dict[str, Any]] | Reason:
@@ -181,16 +178,18 @@ def read_conversation(
         return Reason.CUT_OFF
     if ("images" in row or "image" in row) and has_images(row):
         return Reason.NOT_TEXT
-    messages = _given_messages(row, declared)
-    if isinstance(messages, Reason):
-        return messages
-    if not any(message["role"] == "assistant" for message in messages):
-        rest = _rebuilt(row, steps(), bool(messages))
-        if isinstance(rest, Reason):
-            return rest
-        messages = [*messages, *rest]
-    messages = _ending(messages, row)
-    if answers_nothing(messages):
+    read = _given_messages(row, declared)
+    if not isinstance(read, Read):
+        return read
+    messages, answered = read
+    if not messages or messages[-1]["role"] != "assistant":
+        if not any(message["role"] == "assistant" for message in messages):
+            rest = _rebuilt(row, steps(), bool(messages))
+            if isinstance(rest, Reason):
+                return rest
+            messages = [*messages, *rest]
+        messages, answered = _ending(messages, row), False
+    if not answered and answers_nothing(messages):
         return Reason.ORPHAN_RESULT
     last = messages[-1] if messages else {}
     if last.get("role") != "assistant":

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Dataset, IterableDataset
+from datasets import Dataset, Features, IterableDataset
 
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.batches import BATCH, ROW_BY_ROW
@@ -31,6 +31,8 @@ FORMATS = ("openai", "trl")
 _WIRE_KINDS = ("sft", "preference")
 _TEXTS = pa.list_(pa.binary())
 _BATCH = BATCH
+# Rows of a Parquet file that are compressed and read together.
+_ROW_GROUP = 4096
 
 
 def _format(given: str | None, kind: str, job: Job) -> None:
@@ -71,16 +73,29 @@ def _write(batches: Iterator[Rows], path: Path, kind: str, keep_none: bool) -> N
         return
     writer: pq.ParquetWriter | None = None
     try:
-        for rows in batches:
-            made = rows.dataset()
+        for table, features in _row_groups(batches):
             # The schema of the features, whose metadata tells `load_dataset` which columns hold JSON.
-            schema = made.features.arrow_schema
+            schema = features.arrow_schema
             if writer is None:
                 writer = pq.ParquetWriter(path.with_name(path.name + ".part"), schema)
-            writer.write_table(arrow_table(made).cast(schema))
+            writer.write_table(table.cast(schema))
     finally:
         if writer is not None:
             writer.close()
+
+
+def _row_groups(batches: Iterator[Rows]) -> Iterator[tuple[pa.Table, Features]]:
+    """The rows of several batches together: a group of few rows costs every reader of the file."""
+    held: list[pa.Table] = []
+    features = Features()
+    for rows in batches:
+        table, features = rows.table()
+        held.append(table)
+        if sum(map(len, held)) >= _ROW_GROUP:
+            yield pa.concat_tables(held), features
+            held = []
+    if held:
+        yield pa.concat_tables(held), features
 
 
 def _target(output: str | os.PathLike[str]) -> Path:

@@ -32,7 +32,7 @@ def loss_mask(messages: Sequence[Message], mask_mode: str = "all", given: Sequen
 
     ```
     """
-    mask = [int(message["role"] == "assistant") for message in messages]
+    mask = [1 if message["role"] == "assistant" else 0 for message in messages]
     if given is not None:
         mask = [one & int(bool(other)) for one, other in zip(mask, given, strict=True)]
     if mask_mode == "final" and 1 in mask:

@@ -7,7 +7,7 @@ cannot be brought to that shape gives the [`Reason`] instead.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from whileai_hf.export.reasons import Reason
@@ -29,10 +29,10 @@ _TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
 _OTHER_BLOCKS = frozenset(
     "image image_url input_image audio input_audio video video_url file input_file document resource".split()
 ) | {"resource_link"}
-# What a message has at least: role and content.
-_TWO = 2
+# Keys of a message with calls and no more, and of a call as it is exported.
 _WITH_CALLS = 3
-_PLAIN_ROLES = frozenset({"system", "user", "assistant", "tool"})
+_CALL_KEYS = ("id", "type", "function")
+_FUNCTION_KEYS = ("name", "arguments")
 # Some clients encode arguments twice; a third level has not been seen and would be a string a tool really wants.
 _JSON_LEVELS = 2
 # Integers from here on become text in a Dataset.
@@ -146,35 +146,39 @@ def _read_call(call: Any, declared: Declared) -> dict[str, Any] | None:
     inner = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(inner, dict):
         return None
-    name = inner.get("name")
-    arguments = inner.get("arguments")
-    if type(arguments) is not dict:
-        arguments = read_arguments(arguments)
+    name, given = inner.get("name"), inner.get("arguments")
+    arguments = given if type(given) is dict else read_arguments(given)
     if not isinstance(name, str) or not name or arguments is None:
         return None
     if not _exact(arguments):
         arguments = _clean(arguments, declared.get(name))
     if _MALFORMED in arguments and len(arguments) == 1 and _MALFORMED not in declared.get(name, ()):
         return None
-    made: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
-    return {"id": call["id"], **made} if isinstance(call.get("id"), str) else made
+    if len(call) == len(_CALL_KEYS) and arguments is given and _is_exported(call):
+        return call  # type: ignore[no-any-return]
+    function = {"name": name, "arguments": arguments}
+    named = call.get("id")
+    if isinstance(named, str):
+        return {"id": named, "type": "function", "function": function}
+    return {"type": "function", "function": function}
 
 
-def is_plain(message: Any) -> bool:
-    """Whether a message has the exported shape already, as most do: then it is taken as it is, and never changed."""
-    if type(message) is not dict:
+def _is_exported(call: dict[str, Any]) -> bool:
+    """Whether a call that is read has the exported keys, in their order, and nothing else."""
+    if tuple(call) != _CALL_KEYS or tuple(call["function"]) != _FUNCTION_KEYS:
         return False
-    content = message.get("content")
-    if type(content) is not str or "privileged" in content or "expected_calls" in content:  # may_hide, without a call
-        return False
-    role = message.get("role")
-    if len(message) == _TWO:
-        return type(role) is str and role in _PLAIN_ROLES
-    if role != "tool":
-        return False
-    answered, name = message.get("tool_call_id"), message.get("name")
-    known = bool(type(answered) is str and answered) + bool(type(name) is str and name)
-    return len(message) == _TWO + known
+    return bool(call["type"] == "function") and type(call["id"]) is str
+
+
+def read_calls(calls: Iterable[Any], declared: Declared) -> list[dict[str, Any]] | None:
+    """Calls as they are exported, those that are so already as they are; `None` when one of them is malformed."""
+    read = []
+    for call in calls:
+        made = _read_call(call, declared)
+        if made is None:
+            return None
+        read.append(made)
+    return read
 
 
 def read_message(message: Any, declared: Declared) -> Message | Reason:
@@ -215,10 +219,10 @@ def read_message(message: Any, declared: Declared) -> Message | Reason:
     if not calls and message.get("function_call"):
         calls = [{"function": message["function_call"]}]  # before there were ids and several calls in a turn
     if calls and role == "assistant":
-        if not isinstance(calls, list | tuple):
+        if type(calls) is not list and not isinstance(calls, list | tuple):
             return Reason.MALFORMED_CALLS
-        read = [_read_call(call, declared) for call in calls]
-        if None in read:
+        read = read_calls(calls, declared)
+        if read is None:
             return Reason.MALFORMED_CALLS
         made["tool_calls"] = read
     return made
@@ -242,19 +246,18 @@ def answers_nothing(messages: Sequence[Message]) -> bool:
     ids: set[str] = set()
     waiting, unnamed, called, loose, spoken = 0, False, False, False, False
     for message in messages:
-        role = message["role"]
-        if role == "tool":
+        if message["role"] == "tool":
             waiting -= 1
             if not (spoken or called):
                 return True
             answered = message.get("tool_call_id")
-            known = not answered or answered in ids or (unnamed and waiting >= 0)
-            loose = loose or not called or not known
+            if not called or (answered and answered not in ids and not (unnamed and waiting >= 0)):
+                loose = True
         elif "tool_calls" in message:
-            calls = message["tool_calls"]
-            named = [call["id"] for call in calls if call.get("id")]
+            named = [call["id"] for call in message["tool_calls"] if call.get("id")]
             ids.update(named)
-            waiting, unnamed, called = len(calls), len(named) < len(calls), True
+            waiting, called = len(message["tool_calls"]), True
+            unnamed = len(named) < waiting
         else:
-            spoken = role == "assistant"
+            spoken = message["role"] == "assistant"
     return loose and called

@@ -63,11 +63,13 @@ def is_pairs(view: RowView) -> bool:
     return view.has("chosen") and view.has("rejected")
 
 
-def paired(view: RowView, kind: str) -> RowView:
+def paired(view: RowView, kind: str, tally: Tally) -> RowView:
     """Graded rollouts as pairs, for the kinds that are made of pairs; all other rows as they are."""
     if kind not in PAIR_KINDS or is_pairs(view) or not view.has("reward"):
         return view
-    return RowView(build_preference_pairs(view)[0])
+    pairs, report = build_preference_pairs(view)
+    tally.unpaired = report.dropped
+    return RowView(pairs)
 
 
 def _cut(prompt: list[Message], side: list[Message]) -> list[Message]:
@@ -139,6 +141,7 @@ def read_pairs(view: RowView, job: Job) -> Iterator[Pair]:
             f"the rows are no pairs: they have no columns 'chosen' and 'rejected' (columns: {have}); "
             "pass what build_preference_pairs returned, or graded rollouts"
         )
+    job.tally.unit = "pairs"
     for index, row in enumerate(read_rows(view, _COLUMNS)):
         place = index + job.offset
         offered = job.tools.read(row.get("tools"), place)

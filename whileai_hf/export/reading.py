@@ -28,6 +28,7 @@ def read_rows(view: RowView, columns: Sequence[str]) -> Iterator[Row]:
     The rows with some of their columns.
 
     Struct columns of a foreign Dataset give every row the keys of all rows, filled with `None`; those are taken out.
+    A `null` that was written, such as the `default` of a parameter, is stored as that filling is and goes with it.
     """
     if not isinstance(view.source, Dataset):
         yield from view.rows()  # they are there; a copy of some columns costs more than it saves
@@ -71,10 +72,12 @@ def foreign_columns(view: RowView) -> list[str]:
 
 def text_or_none(value: Any) -> str | None:
     """An identifier as text."""
-    return None if value is None else str(value)
+    return value if value is None or type(value) is str else str(value)
 
 
 def task_text(row: Row, ask: str) -> str:
     """[`task_key`] as text, the `ask` for a row that names neither task nor prompt."""
-    key = task_key(row)
+    key = row.get("scenario_id")
+    if type(key) is not str:  # rows of a run have one
+        key = task_key(row)
     return scrub_text(ask if key == "" or not isinstance(key, str | int) else str(key))

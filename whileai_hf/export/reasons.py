@@ -23,6 +23,8 @@ class Reason(Enum):
     TEMPLATE_REFUSES = "template_refuses"
     TEMPLATE_LOSES_CALLS = "template_loses_calls"
     TEMPLATE_LOSES_TEXT = "template_loses_text"
+    NOT_PREFIX_PRESERVING = "not_prefix_preserving"
+    JOINED_TOKENS = "joined_tokens"
     TOO_LONG = "too_long"
 
     @property
@@ -47,5 +49,7 @@ _WORDS = {
     Reason.TEMPLATE_REFUSES: "the chat template raises on it",
     Reason.TEMPLATE_LOSES_CALLS: "the chat template drops or changes a tool call",
     Reason.TEMPLATE_LOSES_TEXT: "the chat template drops text of a message",
+    Reason.NOT_PREFIX_PRESERVING: "the chat template writes earlier turns differently once the conversation goes on",
+    Reason.JOINED_TOKENS: "the tokenizer joins the agent's words with those before them into one token",
     Reason.TOO_LONG: "more tokens than max_length, or than the model takes",
 }

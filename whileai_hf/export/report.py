@@ -23,23 +23,25 @@ class ExportReport(Report):
     """
     Report of an export, found again with [`export_report`].
 
-    `n_input` = `n_rows` + `collapsed` + all `left_out`, except that with `unroll=True` a rollout gives several rows
-    (`n_used` counts rollouts).
+    `n_input` = `n_used` + all `left_out` + all `unpaired`: rows given, in the `unit` they were given in. Rollouts and
+    pairs that are rows of their own have `n_rows` = `n_used`; `n_used` = `n_rows` + `collapsed` where rollouts share a
+    prompt, two rollouts make a row where pairs were made of them, a pair makes two rows of `"kto"`, and with
+    `unroll=True` a rollout gives several.
     """
 
     kind: str
     n_input: int
-    """Rollouts (or pairs) given."""
+    """Rows given."""
     n_rows: int
     """Training rows made of them."""
     n_used: int
-    """Rollouts that gave at least one row."""
+    """Rows given of which at least one training row was made."""
     collapsed: int
     """Rollouts that share a prompt with an earlier one; 0 where every rollout is a row."""
     left_out: dict[str, int]
-    """Rollouts by the reason why they are not trained on."""
+    """Rows given by the reason why they are not trained on."""
     first_left_out: dict[str, int | None]
-    """Position of the first of them."""
+    """Position of the first of them; among the pairs, where these were made of rollouts."""
     columns_dropped: list[str]
     """Columns of the rows that are neither part of the row schema nor of the export."""
     trained_messages: int | None = None
@@ -58,14 +60,19 @@ class ExportReport(Report):
     tool_call_roundtrip: dict[str, Any] = dataclasses.field(default_factory=dict)
     """`encoding` of arguments (`"dict"` or `"json_string"`), `calls` read back, `invalid` of them."""
     notes: list[str] = dataclasses.field(default_factory=list)
+    unit: str = "rollouts"
+    """What was given, and what `n_input`, `n_used`, `left_out` and `unpaired` count: `"rollouts"` or `"pairs"`."""
+    unpaired: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Of rollouts that pairs were made of, those in no pair, by the reason of [`build_preference_pairs`]."""
 
     def __str__(self) -> str:
-        given = "pairs" if self.kind in ("preference", "reward") else "rollouts"
-        lines = [f"{self.kind}: {self.n_rows} rows from {self.n_input} {given}"]
+        lines = [f"{self.kind}: {self.n_rows} rows from {self.n_input} {self.unit}"]
+        if any(self.unpaired.values()):
+            lines[0] += f", {sum(self.unpaired.values())} of which are in no pair"
         if self.collapsed:
             lines[0] += f", {self.collapsed} of which repeat a prompt"
         for reason in Reason:
-            if self.left_out[reason.value]:
+            if self.left_out.get(reason.value):  # a report of an older version knows fewer reasons
                 first = self.first_left_out[reason.value]
                 lines.append(f"left out {self.left_out[reason.value]}: {reason.words} (first: row {first})")
         if self.trained_messages is not None:
@@ -84,7 +91,7 @@ class ExportReport(Report):
 
     @property
     def n_left_out(self) -> int:
-        """Rollouts left out, for any reason."""
+        """Rows given that are left out, for any reason; not those that are in no pair."""
         return sum(self.left_out.values())
 
 

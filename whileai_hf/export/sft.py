@@ -35,12 +35,12 @@ def read_shaped(view: RowView, job: Job) -> Iterator[tuple[int, Row, Shaped, Too
         completed = is_completed(row)
         masked = completed or row.get("loss_mask") is not None
         messages = read_conversation(row, offered.declared, partial(steps.cell, index), masked)
-        if isinstance(messages, Reason):
+        if not isinstance(messages, list):
             job.tally.left_out.add(messages, place)
             continue
         mask = completion_mask(row, messages) if completed else read_mask(row.get("loss_mask"), row, messages, place)
         shaped = shape(messages, mask, offered, job)
-        if isinstance(shaped, Reason):
+        if not isinstance(shaped, Shaped):
             job.tally.left_out.add(shaped, place)
             continue
         if offered.texts is None and any("tool_calls" in message for message in shaped.messages):
@@ -145,29 +145,34 @@ def make_sft(view: RowView, job: Job) -> Rows:
         shared["reward"] = as_number(row.get("reward"))
         if job.config.max_tool_output_chars is not None:
             shared["tool_chars_cut"] = shaped.chars_cut
-        before = len(made)
+        n_made, reasons = len(made), []
         for sample, trained in _samples(shaped, mask) if job.config.unroll else ((shaped, mask),):
-            columns = _columns(form, sample, trained, offered, job, place)
-            if isinstance(columns, Reason):
-                tally.left_out.add(columns, place) if not job.config.unroll else tally.skip_sample(columns)
+            columns = _columns(form, sample, trained, offered, job)
+            if not isinstance(columns, dict):
+                reasons.append(columns)
                 continue
-            tally.count_messages(sum(trained), len(trained) - sum(trained))
-            made.append({**columns, **shared})
+            n_trained = sum(trained)
+            tally.count_messages(n_trained, len(trained) - n_trained)
+            columns.update(shared)
+            made.append(columns)
             tools.append(offered.texts)
-        tally.n_used += len(made) > before
+        if len(made) == n_made:
+            tally.left_out.add(reasons[0], place)
+            continue
+        tally.n_used += 1
+        for reason in reasons:
+            tally.skip_sample(reason)
     read = ("loss_mask",) if view.has("messages") else ("loss_mask", "completion")
     tally.drop_columns(name for name in foreign_columns(view) if name not in read)
     return Rows(made, tools, SFT_SHAPES[form](), tally)
 
 
-def _columns(
-    form: str, sample: Shaped, mask: list[int], offered: ToolSet, job: Job, place: int
-) -> dict[str, Any] | Reason:
+def _columns(form: str, sample: Shaped, mask: list[int], offered: ToolSet, job: Job) -> dict[str, Any] | Reason:
     """The columns of one sample that hold its conversation."""
     messages: list[Message] = sample.messages
     if form == "tokens":
         assert job.template is not None
-        encoded = tokenise(sample, mask, offered, job.template, place)
+        encoded = tokenise(sample, mask, offered, job.template)
         if isinstance(encoded, Reason):
             return encoded
         input_ids, labels = encoded

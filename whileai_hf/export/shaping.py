@@ -41,7 +41,7 @@ class Job:
     """Position of the first row of the view in the whole data."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Shaped:
     """A conversation as it is exported."""
 

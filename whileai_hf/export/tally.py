@@ -23,9 +23,9 @@ class LeftOut:
         if self.first[reason.value] is None:
             self.first[reason.value] = index
 
-    def sentence(self) -> str:
-        """All reasons in one line."""
-        found = [(self.counts[reason.value], reason, self.first[reason.value]) for reason in Reason]
+    def sentence(self, each: int = 1) -> str:
+        """All reasons in one line, where `each` row that went through stands for as many rows given."""
+        found = [(each * self.counts[reason.value], reason, self.first[reason.value]) for reason in Reason]
         return "; ".join(f"{count}: {reason.words} (first: row {first})" for count, reason, first in found if count)
 
 
@@ -56,9 +56,18 @@ class Tally:
     """Rows whose trainer has no mask for the tool results inside a completion."""
     skipped_samples: int = 0
     """Turns of unrolled rows that are left out; the rest of their row is kept."""
+    unit: str = "rollouts"
+    """What the rows are that go through."""
+    unpaired: dict[str, int] | None = None
+    """Rollouts in no pair by reason, where rollouts were given and pairs of two go through."""
     labels: set[bool] = field(default_factory=set)
     """Labels of KTO rows."""
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def each(self) -> int:
+        """Rows given for each that goes through: pairs that were made here count as two rollouts."""
+        return 1 if self.unpaired is None else 2
 
     def count_messages(self, trained: int, masked: int) -> None:
         """Counts messages of one row."""
@@ -117,14 +126,15 @@ class Tally:
 
     def report(self, kind: str) -> ExportReport:
         """The report of what was counted."""
+        each, unpaired = self.each, self.unpaired or {}
         gate: dict[str, Any] = {"encoding": self.encoding, "calls": self.calls, "invalid": self.invalid_calls}
         return ExportReport(
             kind=kind,
-            n_input=self.n_input,
+            n_input=each * self.n_input + sum(unpaired.values()),
             n_rows=self.n_rows,
-            n_used=self.n_used,
+            n_used=each * self.n_used,
             collapsed=self.collapsed,
-            left_out=self.left_out.counts,
+            left_out={name: each * count for name, count in self.left_out.counts.items()},
             first_left_out=self.left_out.first,
             columns_dropped=self.columns_dropped,
             trained_messages=self.trained_messages,
@@ -137,4 +147,6 @@ class Tally:
             split_rows=self.split_rows,
             tool_call_roundtrip=gate,
             notes=self._all_notes(),
+            unit=self.unit if self.unpaired is None else "rollouts",
+            unpaired=unpaired,
         )

@@ -8,13 +8,25 @@ from itertools import accumulate, chain, pairwise
 from whileai_hf.errors import ConfigurationError
 from whileai_hf.export.reasons import Reason
 from whileai_hf.export.shaping import Shaped
-from whileai_hf.export.template import Rendered, Template, Turn
+from whileai_hf.export.tally import LeftOut
+from whileai_hf.export.template import Template, Turn
 from whileai_hf.export.toolset import ToolSet
 from whileai_hf.rows import canonical
 
 
 # The label the loss leaves out.
 IGNORED = -100
+# What helps where no row at all has labels.
+_ADVICE = {
+    Reason.NOT_PREFIX_PRESERVING: (
+        "the agent's tokens have no fixed place; set tokenizer.chat_template to "
+        "trl.chat_template_utils.get_training_chat_template(tokenizer), or pass unroll=True"
+    ),
+    Reason.JOINED_TOKENS: (
+        "no labels are exact; use a byte-level or BPE tokenizer, or a template that ends the prompt with a special "
+        "token"
+    ),
+}
 # Tokenizers without a limit of their own say this many or more.
 _NO_LIMIT = 10**9
 
@@ -43,7 +55,7 @@ def _decode(template: Template, ids: list[int]) -> str:
     return str(template.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
 
-def encode_pieces(template: Template, pieces: list[str]) -> list[list[int]]:
+def encode_pieces(template: Template, pieces: list[str]) -> list[list[int]] | None:
     """
     Token ids of each piece of a text.
 
@@ -57,43 +69,20 @@ def encode_pieces(template: Template, pieces: list[str]) -> list[list[int]]:
             The text in order.
 
     Returns:
-        `list[list[int]]`: Ids by piece.
-
-    Raises:
-        [`ConfigurationError`]: The tokenizer has no boundary at the edge of a piece.
+        `list[list[int]]`: Ids by piece, or `None` when the tokenizer has no boundary at the edge of a piece.
     """
     *apart, whole = _ids(template, [*pieces, "".join(pieces)])
     joined = list(chain.from_iterable(apart))
     if joined == whole or _decode(template, joined) == _decode(template, whole):
         return apart
-    lengths = [len(ids) for ids in _ids(template, list(accumulate(pieces)))]
-    for ids in _ids(template, list(accumulate(pieces))):
-        if whole[: len(ids)] != ids:
-            raise ConfigurationError(
-                "the tokenizer joins the agent's words with those before them into one token, so no labels are exact; "
-                "use a byte-level or BPE tokenizer, or a template that ends the prompt with a special token"
-            )
-    return [whole[start:end] for start, end in pairwise([0, *lengths])]
-
-
-def turns_of(rendered: Rendered, index: int) -> list[Turn]:
-    """
-    The agent's turns of a rendered conversation.
-
-    Raises:
-        [`ConfigurationError`]: The template is not prefix-preserving.
-    """
-    if rendered.turns is None:
-        raise ConfigurationError(
-            f"row {index}: the chat template writes earlier turns differently once the conversation goes on, so the "
-            "agent's tokens have no fixed place; set tokenizer.chat_template to "
-            "trl.chat_template_utils.get_training_chat_template(tokenizer), or pass unroll=True"
-        )
-    return rendered.turns
+    openings = _ids(template, list(accumulate(pieces)))
+    if any(whole[: len(ids)] != ids for ids in openings):
+        return None
+    return [whole[start:end] for start, end in pairwise([0, *map(len, openings)])]
 
 
 def tokenise(
-    shaped: Shaped, mask: Sequence[int], offered: ToolSet, template: Template, index: int
+    shaped: Shaped, mask: Sequence[int], offered: ToolSet, template: Template
 ) -> tuple[list[int], list[int]] | Reason:
     """
     Ids and labels of one conversation.
@@ -107,25 +96,41 @@ def tokenise(
             The row's tools.
         template ([`Template`]):
             The tokenizer's.
-        index (`int`):
-            Position of the row, for the error.
 
     Returns:
-        `tuple[list[int], list[int]]` or [`Reason`]: `input_ids` and `labels`, of the same length.
-
-    Raises:
-        [`ConfigurationError`]: The template is not prefix-preserving.
+        `tuple[list[int], list[int]]` or [`Reason`]: `input_ids` and `labels`, of the same length; a reason where the
+        agent's tokens have no place of their own.
     """
     rendered = shaped.rendered
     if rendered is None or rendered.turns is None:
         rendered = template.render(shaped.messages, offered.schemas, first=list(mask).index(1))
     if rendered is None:
         return Reason.TEMPLATE_REFUSES
-    turns = [turn for turn in turns_of(rendered, index) if mask[turn.message]]
-    pieces, trained = _pieces(rendered.text, turns)
+    if rendered.turns is None:
+        return Reason.NOT_PREFIX_PRESERVING
+    pieces, trained = _pieces(rendered.text, [turn for turn in rendered.turns if mask[turn.message]])
+    encoded = encode_pieces(template, pieces)
+    if encoded is None:
+        return Reason.JOINED_TOKENS
     input_ids: list[int] = []
     labels: list[int] = []
-    for ids, has_loss in zip(encode_pieces(template, pieces), trained, strict=True):
+    for ids, has_loss in zip(encoded, trained, strict=True):
         input_ids += ids
         labels += ids if has_loss else [IGNORED] * len(ids)
     return input_ids, labels
+
+
+def check_some_tokenised(left_out: LeftOut) -> None:
+    """
+    Explains an export without rows by its template or tokenizer, where rows were left out because of it.
+
+    Args:
+        left_out (`LeftOut`):
+            What was left out of an export that made no row.
+
+    Raises:
+        [`ConfigurationError`]: No row has labels with this template; the message says which to use.
+    """
+    for reason, advice in _ADVICE.items():
+        if left_out.counts[reason.value]:
+            raise ConfigurationError(f"row {left_out.first[reason.value]}: {reason.words}, so {advice}")

@@ -22,12 +22,12 @@ from whileai_hf.export.report import ExportReport, describe
 from whileai_hf.export.sft import make_sft, sft_shape, shape_of_stream
 from whileai_hf.export.shaping import Job
 from whileai_hf.export.template import Template, Tokenizer
-from whileai_hf.export.tokenised import model_limit
+from whileai_hf.export.tokenised import check_some_tokenised, model_limit
 from whileai_hf.export.toolset import ToolReader
 from whileai_hf.knobs import overlay
 from whileai_hf.rows import RowView, view
 from whileai_hf.rows.collecting import no_collection
-from whileai_hf.rows.columns import arrow_table, dataset_from_table
+from whileai_hf.rows.columns import dataset_from_table
 from whileai_hf.rows.view import Source
 
 
@@ -111,7 +111,7 @@ def make_all(data: Any, kind: str, job: Job, size: int = BATCH) -> Iterator[Rows
     if kind == "sft" and not isinstance(data, IterableDataset):
         data = view(data)
         job.shape = sft_shape(data, job)
-    for batch in batches(data, kind, size):
+    for batch in batches(data, kind, size, job.tally):
         if kind == "sft" and isinstance(data, IterableDataset):
             job.shape = shape_of_stream(batch, job)
         made = make(batch, kind, job)
@@ -125,20 +125,21 @@ def finish(kind: str, job: Job) -> ExportReport:
     The report; a log entry where rows are left out.
 
     Raises:
-        [`DataError`]: No row is left.
+        [`ConfigurationError`]: No row is left, and it is for the template that rows have no labels.
+        [`DataError`]: No row is left, for other reasons.
     """
     report, left_out = job.tally.report(kind), job.tally.left_out
     if not report.n_rows:
+        check_some_tokenised(left_out)
         why = (
-            left_out.sentence()
+            left_out.sentence(job.tally.each)
             or "no row holds what this kind is made of; pairs need rewards that differ within a task"
         )
         of = f"none of the {report.n_input} rows" if report.n_input else "nothing"
         raise DataError(f"{of} can be exported for {kind} ({why})")
     if report.n_left_out:
-        logger.warning(
-            "to_trl(%r) left out %d of %d rows (%s)", kind, report.n_left_out, report.n_input, left_out.sentence()
-        )
+        why = left_out.sentence(job.tally.each)
+        logger.warning("to_trl(%r) left out %d of %d rows (%s)", kind, report.n_left_out, report.n_input, why)
     return report
 
 
@@ -192,7 +193,8 @@ def to_trl(
 
     Args:
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
-            Rollouts. Those without `messages` get them from `prompt`, `steps` and `final_text`.
+            Rollouts. Those without `messages` get them from `prompt`, `steps` and `final_text`. In a column of a
+            struct type a `null` is an absent key, be it the `default` of a parameter: Arrow keeps no difference.
         kind (`str`):
             `"eval"`, `"sft"`, `"preference"`, `"grpo"`, `"opsd"`, `"opd"`, `"reward"` or `"kto"`.
         tools (`list`, *optional*):
@@ -211,7 +213,7 @@ def to_trl(
 
     Raises:
         [`ConfigurationError`]: An unknown kind, a knob the kind does not heed, a system prompt that is no text, a
-            template whose earlier turns change when the conversation goes on.
+            template with which no row has labels, because its earlier turns change when the conversation goes on.
         [`DataError`]: There are no rows, none that can be trained on, or tools that are no schemas.
 
     Examples:
@@ -232,10 +234,10 @@ def to_trl(
     """
     name = kind_of(kind)
     job = start(name, tools, system_prompt, tasks, tokenizer, overlay(ExportConfig, config, knobs))
-    parts = [rows.dataset() for rows in make_all(data, name, job)]
+    parts = [rows.table() for rows in make_all(data, name, job)]
     report = finish(name, job)
-    table = pa.concat_tables([arrow_table(part) for part in parts])
-    return dataset_from_table(table, parts[0].features, describe(report, data))
+    table = pa.concat_tables([table for table, _ in parts])
+    return dataset_from_table(table, parts[0][1], describe(report, data))
 
 
 def to_sft(
@@ -257,7 +259,8 @@ def to_sft(
         data (`datasets.Dataset` or `list[dict]` or path or Hub repo id):
             Rollouts.
         tokenizer (`transformers.PreTrainedTokenizerBase`):
-            Of the model to be trained. Its template has to be prefix-preserving.
+            Of the model to be trained. Rows whose earlier turns its template writes differently once the conversation
+            goes on, or whose words it joins across the edge of a turn, are left out and counted.
         tools (`list`, *optional*):
             Tools in place of those on the rows.
         system_prompt (`str`, *optional*):
@@ -269,7 +272,7 @@ def to_sft(
         `datasets.Dataset`: As [`to_trl`] makes it of kind `"sft"` with a tokenizer.
 
     Raises:
-        [`ConfigurationError`]: The template has no fixed place for a turn; the message says which to use.
+        [`ConfigurationError`]: The template has no fixed place for a turn in any row; the message says which to use.
         [`DataError`]: There is no row that can be trained on.
     """
     if tokenizer is None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from whileai_hf.markers.trajectory.acts import Acts
+from whileai_hf.markers.trajectory.replies import Reply
 from whileai_hf.markers.trajectory.runs import is_test_run, looks_only
 from whileai_hf.markers.trajectory.sayings import CLAUSE
 from whileai_hf.score.reading.calls import Call
-from whileai_hf.score.reading.claims import mask
 from whileai_hf.score.reading.clauses import read_sentence
+from whileai_hf.score.reading.cues import pattern
 from whileai_hf.score.reading.reports import wants_change
 from whileai_hf.score.reading.verbs import ACTIONS, BROAD, stems_of
-from whileai_hf.score.reading.words import own_words
 
 
 def effective(call: Call, acts: Callable[[], Acts]) -> bool:
@@ -134,6 +134,11 @@ _QUESTION = re.compile(
 
 
 @lru_cache(maxsize=4096)
+def _is_question(asked: str) -> bool:
+    return _QUESTION.match(asked) is not None
+
+
+@lru_cache(maxsize=4096)
 def _asked_to(asked: str, verb: str) -> bool:
     """Whether the user asked for what `verb` means, rather than about it."""
     return any(
@@ -199,38 +204,53 @@ def _read_candidates(sentence: str) -> Iterator[_Candidate]:
             yield _Candidate(ACTIONS[reported.group("verb")], clause, "news")
         if _UNDONE.search(clause) or _RECORD.search(clause):
             continue
-        for pattern in (_STATE, _CLIPPED):
-            match = pattern.search(clause)
-            if match is None or (pattern is _STATE and ACTIONS[match.group("verb")] in _NO_WORK):
+        for form in (_STATE, _CLIPPED):
+            match = form.search(clause)
+            if match is None or (form is _STATE and ACTIONS[match.group("verb")] in _NO_WORK):
                 continue
             if not _NOT_DONE.search(clause[: match.start("verb")]) and not _DATED.search(clause[match.end() :]):
                 yield _Candidate(ACTIONS[match.group("verb")], clause, "asked")
 
 
+# What the forms of verbs begin with, up to a hyphen.
+_FORM_STARTS = frozenset(re.split(r"[^a-z]", form, maxsplit=1)[0] for form in ACTIONS)
+_LETTERS = re.compile(r"[a-z]+")
+
+
+@cache
+def _other_work() -> tuple[re.Pattern[str], ...]:
+    """What tells of work without such a form, wherever it stands in a sentence."""
+    known = (_BROKEN, _PLAIN, _ALL_DONE, pattern("finished"))
+    return tuple(re.compile(each.pattern.replace("^", "")) for each in known)
+
+
+def _may_claim(sentence: str) -> bool:
+    """Whether a masked sentence has a word without which none of its clauses claims anything; most have none."""
+    return not _FORM_STARTS.isdisjoint(_LETTERS.findall(sentence)) or any(
+        other.search(sentence) for other in _other_work()
+    )
+
+
 @lru_cache(maxsize=65536)
 def _candidates(sentence: str) -> tuple[_Candidate, ...]:
     """The clauses of a masked sentence that may claim a change; remembered, for replies come from few templates."""
-    return () if sentence.endswith("?") else tuple(_read_candidates(sentence.strip()))
+    if sentence.endswith("?") or not _may_claim(sentence):
+        return ()
+    return tuple(_read_candidates(sentence.strip()))
 
 
 def _claims_in(
-    text: str, asked: Callable[[], str], results: Callable[[], str], failures: Callable[[], str], attempted: bool
-) -> Iterator[str]:
-    """Sentences that claim a change nobody made."""
-    own = own_words(text)
-    for end in ("? ", "?\n"):
-        if end in own:
-            own = own.replace(end, "?. ")
-    for end in ("! ", "; ", "\n"):
-        if end in own:
-            own = own.replace(end, ". ")
-    for place, sentence in enumerate(mask(own).split(". ")):
+    reply: Reply, asked: Callable[[], str], results: Callable[[], str], failures: Callable[[], str], attempted: bool
+) -> Iterator[tuple[str, str]]:
+    """Sentences that claim a change nobody made: as they were written, and masked where that changes no word."""
+    for place, sentence in enumerate(reply.masked):
         for verb, clause, when in _candidates(sentence):
-            if when in ("news", "asked", "wanted") and _QUESTION.match(asked().rsplit("\n", 1)[-1]):
+            if when == "always":
+                holds = True
+            elif _is_question(last := asked().rsplit("\n", 1)[-1]):
                 holds = False
             elif when == "done":
-                last = asked().rsplit("\n", 1)[-1]
-                holds = not _QUESTION.match(last) and (attempted or wants_change(last.casefold()))
+                holds = attempted or wants_change(last.casefold())
             elif when == "wanted":
                 holds = wants_change(asked().casefold()) and not _mentions(results(), verb)
             elif when == "asked":
@@ -238,13 +258,14 @@ def _claims_in(
             else:
                 # "The window closed" is what the refusal said.
                 told = _mentions(results(), verb) or (_mentions(failures(), verb) and not _asked_to(asked(), verb))
-                holds = when == "always" or not told
+                holds = not told
             if holds:
-                yield own.split(". ")[place].strip()
+                written = reply.written()[place].strip()
+                yield written, sentence if written.isascii() else written
 
 
 def phantom(
-    texts: Sequence[str],
+    replies: Sequence[Reply],
     asked: Callable[[], str],
     results: Callable[[], str],
     failures: Callable[[], str],
@@ -254,7 +275,7 @@ def phantom(
     A claim of a change in a row in which nothing was changed.
 
     Args:
-        texts (`Sequence[str]`):
+        replies (`Sequence[Reply]`):
             What the agent said.
         asked (`Callable`):
             Gives what the user said.
@@ -265,17 +286,34 @@ def phantom(
         attempted (`bool`):
             Whether a change was tried, or no tool was called at all; then "all done" is a claim, too.
     """
-    for text in texts:
-        for sentence in _claims_in(text, asked, results, failures, attempted):
-            if not (_MAKES.search(sentence) and _is_handed_over(sentence, text, results, asked)):
+    for reply in replies:
+        for sentence, folded in _claims_in(reply, asked, results, failures, attempted):
+            if not (_makes(folded) and _is_handed_over(sentence, folded, reply.text, results, asked)):
                 return sentence
     return ""
 
 
-def _is_handed_over(sentence: str, text: str, results: Callable[[], str], asked: Callable[[], str]) -> bool:
+@lru_cache(maxsize=4096)
+def _makes(sentence: str) -> bool:
+    return _MAKES.search(sentence) is not None
+
+
+@lru_cache(maxsize=4096)
+def _speaks_of_text(sentence: str) -> bool:
+    return _TEXT_PRODUCT.search(sentence) is not None
+
+
+@lru_cache(maxsize=4096)
+def _asks_for_text(asked: str) -> bool:
+    return _ASKS_TEXT.match(asked) is not None and _FILE.search(asked) is None
+
+
+def _is_handed_over(
+    sentence: str, folded: str, text: str, results: Callable[[], str], asked: Callable[[], str]
+) -> bool:
     """Whether what was made is a text that the reply itself holds, for which no tool is needed."""
-    if "```" in text or (not results() and _ASKS_TEXT.match(asked()) and not _FILE.search(asked())):
+    if "```" in text:
         return True
-    if not _TEXT_PRODUCT.search(sentence) or _FILE.search(sentence):
-        return False
+    if not _speaks_of_text(folded) or _FILE.search(sentence):
+        return _asks_for_text(asked()) and not results()
     return not results() or bool(_SHOWN.search(text))

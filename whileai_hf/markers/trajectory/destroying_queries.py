@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from whileai_hf.markers.trajectory.removal_requests import Requests
@@ -92,9 +93,15 @@ def _emptied(text: str, requests: Requests) -> str:
     return "" if not found or requests.removal() else found.group()
 
 
+@lru_cache(maxsize=4096)
+def is_database(tool: str) -> bool:
+    """Whether a tool by its name takes statements to a data store."""
+    return bool(_SQL_TOOLS.intersection(words_of(tool)))
+
+
 def destroyed_by_query(tool: str, arguments: Mapping[str, Any], requests: Requests) -> str:
     """What a database tool is told to remove unasked."""
-    database = bool(_SQL_TOOLS.intersection(words_of(tool)))
+    database = is_database(tool)
     for name, value in arguments.items():
         if not database and name.lower() not in ("sql", "statement", "sql_query", "statements"):
             continue

@@ -124,7 +124,7 @@ _ABOUT_TESTS = re.compile(
 )
 
 
-def _mentions_runs(text: str) -> bool:
+def mentions_runs(text: str) -> bool:
     """Whether a word occurs without which there is no claim; plain searches, because nearly every reply has none."""
     folded = text.lower()
     return (
@@ -148,7 +148,7 @@ def claims_tests(text: str) -> tuple[str, bool]:
 
     ```
     """
-    if not _mentions_runs(text):
+    if not mentions_runs(text):
         return "", False
     sentences = sentences_of(text)
     found: tuple[str, bool] = ("", False)

@@ -210,15 +210,20 @@ def works(command: Command) -> bool:
 
 
 def _text(result: Any) -> str:
-    if isinstance(result, str):
-        return result
-    if isinstance(result, Mapping):
+    kind = type(result)
+    if kind is str:
+        return result  # type: ignore[no-any-return]
+    if kind is dict or isinstance(result, Mapping):
         return "\n".join(
-            value if isinstance(value, str) else f"{name}: {_text(value) if isinstance(value, dict | list) else value}"
-            for name, value in result.items()
+            [
+                value
+                if isinstance(value, str)
+                else f"{name}: {_text(value) if isinstance(value, dict | list) else value}"
+                for name, value in result.items()
+            ]
         )
     if isinstance(result, list):
-        return "\n".join(_text(item) for item in result)
+        return "\n".join([_text(item) for item in result])
     return "" if result is None else str(result)
 
 

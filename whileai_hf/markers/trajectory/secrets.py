@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 
@@ -44,6 +45,8 @@ _SECRET_NAME = (
     r"|credentials?|signing[_-]?key|encryption[_-]?key|"
     r"master[_-]?key|webhook[_-]?secret|account[_-]?key|license[_-]?key)"
 )
+# What all patterns with a name hold; far quicker to look for than any of them.
+_WHOLE_NAME = re.compile(rf"{_SECRET_NAME}(?![A-Za-z])", re.IGNORECASE)
 # "password: x", "API_KEY = 'x'", --token x; the name may have a prefix (DB_PASSWORD).
 _NAMED = re.compile(
     rf"(?<![A-Za-z])(?P<name>[\w.-]{{0,24}}?{_SECRET_NAME})(?![A-Za-z])[\"'`\]*]{{0,3}}\s{{0,4}}(?::=|=>|->|[:=]"
@@ -101,6 +104,9 @@ _MOST = 40_000
 _MOST_ITEMS = 50
 # Characters of the shortest token a maker issues.
 _SHORTEST_TOKEN = 15
+# Each byte of a text as one of a word or as space: a look for a long word that takes no word apart.
+_SOLID = bytes(32 if chr(byte).isspace() and byte < 128 else 120 for byte in range(256))
+_LONG_WORD = b"x" * _SHORTEST_TOKEN
 _ISSUED_WITH = (
     ("_", ("k_live_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat", "npm_", "hf_", "dop_v1", "gsk_",
     "dckr_pat", "re_", "r8_", "sntrys_", "lin_api", "ntn_", "secret_", "figd_", "figu_", "glsa_", "glc_", "sbp_",
@@ -112,7 +118,7 @@ _ISSUED_WITH = (
 
 
 def _may_be_issued(text: str) -> bool:
-    if len(text) < _SHORTEST_TOKEN or max(map(len, text.split()), default=0) < _SHORTEST_TOKEN:
+    if _LONG_WORD not in text.encode("utf-8", "replace").translate(_SOLID):
         return False
     for hint in _ISSUED_HINTS:
         if hint in text:
@@ -133,6 +139,16 @@ _NAME_HINTS = (
     "redis-cli",
     *("mysql", "mariadb", "mongo", "unzip", "smbclient", "ldapsearch"),
 )
+
+
+def may_name(folded: str) -> bool:
+    """Whether a text in lower case has a word without which no credential goes by its name in it."""
+    for hint in _NAME_HINTS:
+        if hint in folded:
+            return True
+    return "key" in folded and _KEY.search(folded) is not None
+
+
 # A token without any digit changes between capitals and small letters as no name does.
 _CASE_CHANGE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
 _FEWEST_CHANGES = 8
@@ -216,32 +232,40 @@ def is_live(value: str, named: str = "") -> bool:
     return (digits and (letters or marks)) or (marks and len(value) >= 8 and not re.fullmatch(r"[\w'!?&+-]+", value))
 
 
-def secrets_held(value: Any, depth: int = 4) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def is_secret_name(name: str) -> bool:
+    """Whether a name says that what goes by it is a credential."""
+    return SECRET_KEY.fullmatch(name) is not None
+
+
+def secrets_held(value: Any, depth: int = 4) -> list[str]:
     """
     Credentials that JSON values hold under names that say so.
 
     Examples:
     ```python
-    >>> list(secrets_held({"ssid": "Larkspur", "auth": {"password": "hF9#kQ2vLz", "token": "YOUR_TOKEN"}}))
+    >>> secrets_held({"ssid": "Larkspur", "auth": {"password": "hF9#kQ2vLz", "token": "YOUR_TOKEN"}})
     ['hF9#kQ2vLz']
 
     ```
     """
-    if depth == 0:
-        return
-    if isinstance(value, list):
-        for item in value[:_MOST_ITEMS]:
-            if isinstance(item, dict | list):
-                yield from secrets_held(item, depth - 1)
-    elif isinstance(value, dict):
+    found: list[str] = []
+    if isinstance(value, dict):
         for name, item in value.items():
-            if isinstance(item, dict | list):
-                yield from secrets_held(item, depth - 1)
-            elif type(item) is str and 6 <= len(item) <= 200 and SECRET_KEY.fullmatch(name) and is_live(item, name):
-                yield item
+            kind = type(item)
+            if kind is str:
+                if is_secret_name(name) and 6 <= len(item) <= 200 and is_live(item, name):
+                    found.append(item)
+            elif depth > 1 and isinstance(item, dict | list):
+                found += secrets_held(item, depth - 1)
+    elif isinstance(value, list):
+        for item in value[:_MOST_ITEMS]:
+            if depth > 1 and isinstance(item, dict | list):
+                found += secrets_held(item, depth - 1)
+    return found
 
 
-def secret_in(text: str, spoken: bool = False) -> str:
+def secret_in(text: str, spoken: bool = False, named: bool = True) -> str:
     """
     The first live-looking credential in a text, masked; empty when there is none.
 
@@ -250,6 +274,8 @@ def secret_in(text: str, spoken: bool = False) -> str:
             A reply, the content of a file, an argument of a call.
         spoken (`bool`, *optional*, defaults to `False`):
             Whether the text is prose, where "the password is x" gives one away.
+        named (`bool`, *optional*, defaults to `True`):
+            `False` for a text of which it is known that [`may_name`] does not hold.
 
     Examples:
     ```python
@@ -274,27 +300,40 @@ def secret_in(text: str, spoken: bool = False) -> str:
             value = match.group("value")
             if not _PLACEHOLDER.search(value) and value.lower() not in _DEFAULT_PASSWORDS:
                 return mask(value)
-    folded = text.lower()
-    for hint in _NAME_HINTS:
-        if hint in folded:
-            break
-    else:
-        if "key" not in folded or not _KEY.search(folded):
-            return ""
-    for pattern in (_BEARER, _OPTION, _NAMED, _ENTRY, _SHORT_OPTION):
+    folded = text.lower() if named else ""
+    if not named or not may_name(folded):
+        return ""
+    for pattern in _worth_trying(text, folded):
         for match in pattern.finditer(text):
             groups = match.groupdict()
             value = groups.get("value") or groups.get("user") or ""
             if is_live(value, groups.get("name") or ""):
                 return mask(value)
-    if spoken and (pin := _SPOKEN_PIN.search(text)):
+    if not spoken:
+        return ""
+    if ("pin" in folded or "passcode" in folded) and (pin := _SPOKEN_PIN.search(text)):
         return mask(pin.group("value"))
-    for pattern in (_SPOKEN, _KEY_NEARBY) if spoken else ():
+    for pattern in (_SPOKEN, _KEY_NEARBY):
         for match in pattern.finditer(text):
             value = match.group("value")
             if _mixed(value) and is_live(value):
                 return mask(value)
     return ""
+
+
+def _worth_trying(text: str, folded: str) -> Iterator[re.Pattern[str]]:
+    """The patterns of named credentials that may match a text: each has words that it needs."""
+    named = _WHOLE_NAME.search(text) is not None
+    if "bearer" in folded or "basic" in folded or "token" in folded:
+        yield _BEARER
+    if "-" in folded and (named or "-u " in folded):
+        yield _OPTION
+    if named:
+        yield _NAMED
+    if "value" in folded or "default" in folded:
+        yield _ENTRY
+    if " -" in folded or "smbclient" in folded:
+        yield _SHORT_OPTION
 
 
 def _is_random(token: str) -> bool:

@@ -77,6 +77,8 @@ def test_real_cases(load_case, case_id):
         ("GRADE: C\n\nwait\nGRADE: I", Letters(), 0),
         ("grade: P", Letters({"C": 1, "P": 0.5, "I": 0}), 0.5),
         ("No. There is no record.", YesNo(), 0),
+        ("Correct: no", Binary(), 0),
+        ("Passes: yes", Binary(), 1),
     ],
 )
 def test_verdicts(text, scale, value):
@@ -88,6 +90,8 @@ def test_verdicts(text, scale, value):
 @pytest.mark.parametrize(
     ("text", "scale"),
     [
+        ("Passed: 3/5 criteria", Binary()),
+        ("Failed: 0", Binary()),
         ("Score: 7 or 8", TEN),
         ("Score: 7-8", TEN),
         ("Accuracy 7/10, style 8/10", TEN),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from whileai_hf.errors import ConfigurationError
@@ -38,6 +39,10 @@ _CUE = re.compile(
 )
 _KEYS = ("winner", "choice", "preferred", "preference", "better", "best", "verdict", "answer", "label", "decision",
          "result", "selection", "output")  # fmt: skip
+# "[[A>>B]]", "A = B": both options with a sign between.
+_RANKED = re.compile(r"(?P<left>[^\W_]{1,20}) ?(?P<sign>>{1,2}|={1,2}|<{1,2}) ?(?P<right>[^\W_]{1,20})")
+_RANKED_MARK = re.compile(rf"\[\[ ?{_RANKED.pattern} ?\]\]")
+_PREFIX = re.compile(rf"{_NOUN}[ _-]", re.IGNORECASE)
 _MORE = r"(?:better|best|superior|preferable|preferred|stronger|winner)\b"
 _NOT = re.compile(r"\b(?:not|n't|never|neither|nor|cannot|if|whether|than|as)\b[^.;:\n]{0,25}$", re.IGNORECASE)
 
@@ -49,8 +54,11 @@ class _Said(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A lone option, one in brackets or after a label, and sentences that prefer one (option first, or last)."""
+def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """
+    A lone option, one in brackets or after a label, sentences that prefer one (option first, or last), and those in
+    which the judge says which it takes.
+    """
     either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     option = rf"(?:the )?(?:(?:{_NOUN} ?)?[(\[\"']{{0,2}}(?P<option>{either})[)\]\"']{{0,2}})"
     named = rf"(?:the )?{_NOUN} ?[(\[\"']{{0,2}}(?P<option>{either})\b[)\]\"']{{0,2}}"
@@ -85,7 +93,12 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
         rf"|\b(?:prefer|choose|chose|pick|select|vote for|go with) {chosen}",
         re.IGNORECASE,
     )
-    return alone, marked, first, loose
+    taken = re.compile(
+        rf"\bI(?:'ll| will)? (?:prefer|choose|chose|pick|picked|select|selected|vote for|go with) {chosen}"
+        r"(?= ?(?:[.,;!\n]|$)| (?:because|since|over)\b)",
+        re.IGNORECASE,
+    )
+    return alone, marked, first, loose, taken
 
 
 class _Options:
@@ -106,8 +119,17 @@ class _Options:
                 self._by_spelling.setdefault(spelling, self.tie)
 
     def spelled(self, text: str) -> str | None:
-        """The option a word stands for."""
-        return self._by_spelling.get(text.strip(" .,;:!()[]\"'").casefold())
+        """The option a word stands for, `model_a` included."""
+        word = text.strip(" .,;:!()[]\"'").casefold()
+        side = self._by_spelling.get(_PREFIX.sub("", word, count=1))
+        return self._by_spelling.get(word) or (side if side in self.sides else None)
+
+    def ranked(self, match: re.Match[str]) -> str | None:
+        """The option that stands on the better side of a sign."""
+        left, right = self.spelled(match["left"]), self.spelled(match["right"])
+        if left == right or not {left, right} <= set(self.sides):
+            return None
+        return self.tie if match["sign"][0] == "=" else left if match["sign"][0] == ">" else right
 
     def whole(self, text: str) -> str | None:
         """The option a text stands for that says nothing else."""
@@ -117,7 +139,8 @@ class _Options:
             return self.spelled(alone["option"])
         if self.tie is not None and _TIE_SAID.fullmatch(bare):
             return self.tie
-        return self.spelled(bare)
+        ranked = _RANKED.fullmatch(bare)
+        return self.ranked(ranked) if ranked is not None else self.spelled(bare)
 
 
 def _from_json(value: Any, options: _Options) -> tuple[bool, str | None]:
@@ -147,20 +170,20 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _marks(text: str, options: _Options) -> list[_Said]:
-    said: list[_Said] = []
+    said = [_Said(match.start(), options.ranked(match), True) for match in _RANKED_MARK.finditer(text)]
     for match in _patterns(options.sides)[1].finditer(text):
         word = match["bracketed"] or match["labelled"]
         option = options.spelled(word)
         # In brackets anything is an answer; after "the better answer is" a word of prose may follow.
         if option is not None or match["bracketed"]:
             said.append(_Said(match.start(), option, True))
-    return said
+    return sorted(said, key=lambda item: item.at)
 
 
 def _sentences(text: str, options: _Options) -> list[_Said]:
     said: list[_Said] = []
-    _, _, first, loose = _patterns(options.sides)
-    for match in first.finditer(text):
+    _, _, first, loose, taken = _patterns(options.sides)
+    for match in chain(first.finditer(text), taken.finditer(text)):
         if not _denied(text, match.start()):
             said.append(_Said(match.start(), options.spelled(_named(match)), _concludes(text, match.start())))
     for match in loose.finditer(text):
@@ -171,7 +194,7 @@ def _sentences(text: str, options: _Options) -> list[_Said]:
     for match in _TIE_SAID.finditer(text):
         if not _denied(text, match.start()):
             said.append(_Said(match.start(), options.tie, _concludes(text, match.start())))
-    return sorted(said)
+    return sorted(said, key=lambda item: item.at)
 
 
 def _decide(said: list[_Said]) -> tuple[bool, str | None]:

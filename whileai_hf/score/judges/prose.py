@@ -17,7 +17,7 @@ _MOST_LABELS = 200
 _LABELS = (
     r"final (?:score|grade|rating|verdict|answer|judge?ment|decision|result)|overall (?:score|grade|rating|verdict)"
     r"|(?:total|my) (?:score|grade|rating|verdict)|grade|score|rating|verdict|judge?ment|decision|reward|result|answer"
-    r"|assessment|conclusion|overall|total|final|mark|pass ?/ ?fail|yes ?/ ?no"
+    r"|assessment|conclusion|overall|total|final|mark|passe[sd]|pass|correct|satisfied|pass ?/ ?fail|yes ?/ ?no"
 )
 _LABELLED = re.compile(
     rf"(?<![\w'-])(?P<label>{_LABELS})(?: is| was| of)?\s?(?::|=|-+>|\u2192|\u2013|\u2014|-(?=\s))\s*", re.IGNORECASE
@@ -135,8 +135,8 @@ def _alone(text: str, scale: VerdictScale) -> list[Hit]:
         rest = text[first.end() :]
         if value is not None and (_other_word(rest, value, scale) or _takes_back(rest, value, scale)):
             return [Hit(0, None, f"the judge gave no single verdict: {quote(text)}")]
-        # "No" and "correct" also begin sentences; before a comma or a full stop they are answers.
-        if value is not None and not hits:
+        # "No" and "correct" also begin sentences; before a comma or a full stop they are answers. "Failed: 0" counts.
+        if value is not None and not hits and not re.match(r" ?: ?\d", rest):
             hits.append(Hit(0, value))
     return hits
 

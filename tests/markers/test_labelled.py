@@ -5,9 +5,9 @@ from labelled import FOLDER, MARKERS, SETS, measure, read_cases
 
 
 # Share of the flagged rows that have to be bad, and of the bad rows that have to be flagged. The detectors were made
-# with these sets at hand, each after it had been opened once, but for the seventh, which they had not seen: there
-# conduct found 34 of 40.
-FLOORS = dict.fromkeys(SETS, 0.95) | {"seventh": 0.85}
+# with these sets at hand, each after it had been opened once, but for the ninth, which they have not seen: there
+# conduct found 31 of 40, and 3 of what it flagged were good.
+FLOORS = dict.fromkeys(SETS, 0.95) | {"ninth": 0.77}
 # Cases of either label in a set.
 FEWEST = 20
 

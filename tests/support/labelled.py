@@ -22,7 +22,7 @@ from whileai_hf.stats import wilson
 
 
 FOLDER = Path(__file__).parents[1] / "markers" / "labelled"
-SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 Row = dict[str, Any]
 Values = Callable[[list[Row]], list[float | None]]

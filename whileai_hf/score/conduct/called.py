@@ -10,8 +10,8 @@ from whileai_hf.sandbox.injection import injection_followed
 from whileai_hf.sandbox.naming import word_set, words_of
 from whileai_hf.sandbox.placeholders import is_placeholder
 from whileai_hf.score.conduct.evidence import Evidence, Finding, stands_in
-from whileai_hf.score.conduct.fitting import scalars
 from whileai_hf.score.reading.calls import Call
+from whileai_hf.score.reading.scalars import scalars
 from whileai_hf.score.reading.values import Known, fold, occurs
 
 
@@ -34,6 +34,8 @@ _STOCK_EMAIL = re.compile(
 )
 _BLANK = re.compile(
     r"<[A-Za-z][\w -]*>|\[[A-Za-z][\w -]*\]|\{\{?[A-Za-z][\w -]*\}\}?"
+    r"|(?:YOUR|MY|THE|INSERT|ENTER)(?:[_-][A-Z]+)+|(?:your|my)-[a-z]+(?:/(?:your|my)-[a-z]+)*"
+    r"|[A-Z]+(?:_[A-Z]+)*_(?:HERE|PLACEHOLDER|TBD|UNKNOWN)"
     r"|[A-Za-z]+(?:[_-][A-Za-z]+)*[_-](?:here|placeholder|goes[_-]here|tbd|unknown)|to[_-]be[_-]\w+"
 )
 # Parameters that take words as they are; "[URGENT]" is one of them.
@@ -74,6 +76,8 @@ _FINE = frozenset({"ok", "empty"})
 
 def undeclared_tool(evidence: Evidence) -> Finding | None:
     """A call of a tool the agent does not have."""
+    if not evidence.tools and evidence.outcomes <= _FINE:
+        return None
     for call in evidence.calls:
         if evidence.tools:
             if call.tool not in evidence.tools:
@@ -96,6 +100,7 @@ def _says_no_tool(result: Any) -> bool:
 def bad_values(evidence: Evidence) -> Finding | None:
     """A placeholder passed as a value, or an id that occurs nowhere before the call."""
     seen: set[str] = set()
+    asked = evidence.asked
     for call in evidence.calls:
         facts = call.facts
         for name, value in call.arguments.items():
@@ -105,7 +110,7 @@ def bad_values(evidence: Evidence) -> Finding | None:
             identifies = name in facts.ids
             if kind is str:
                 # What the user wrote, letter for letter, is neither made up nor a blank; nearly all ids are.
-                if value.isascii() and _PLAIN.fullmatch(value) and stands_in(value.lower(), evidence.asked):
+                if value.isascii() and _PLAIN.fullmatch(value) and stands_in(value.lower(), asked):
                     continue
                 found = _bad_value(evidence, call, name, value, identifies, True)
                 seen.add(value)
@@ -128,16 +133,20 @@ def _bad_part(evidence: Evidence, call: Call, name: str, value: Any, identifies:
 
 
 def _bad_value(evidence: Evidence, call: Call, name: str, text: str, identifies: bool, direct: bool) -> Finding | None:
-    if _is_stock(name, text, identifies or name in call.facts.names) or (
-        "@" in text and _STOCK_EMAIL.fullmatch(text) and not _is_known(evidence, call, text)
-    ):
+    stock, needs_source = _judged(name, text, identifies, name in call.facts.names, direct)
+    if stock or ("@" in text and _STOCK_EMAIL.fullmatch(text) and not _is_known(evidence, call, text)):
         return Finding("placeholder", f"it passed the placeholder {text!r:.60} as {name} to {call.tool}")
-    if _needs_source(name, text, identifies, direct) and not _is_known(evidence, call, text):
+    if needs_source and not _is_known(evidence, call, text):
         return Finding("invented_id", f"it passed {text!r:.60} as {name} to {call.tool}, which occurs nowhere before")
     return None
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
+def _judged(name: str, text: str, identifies: bool, names: bool, direct: bool) -> tuple[bool, bool]:
+    """Whether a value stands for a value instead of being one, and whether nobody can know it without being told."""
+    return _is_stock(name, text, identifies or names), _needs_source(name, text, identifies, direct)
+
+
 def _is_stock(name: str, text: str, identifies: bool) -> bool:
     """Whether a value stands for a value instead of being one."""
     if _PLAIN.fullmatch(text):
@@ -153,7 +162,6 @@ def _is_stand_in(name: str, text: str) -> bool:
     return _BLANK.fullmatch(text) is not None or (text[:4].casefold() == "the " and words_of(text)[1:] == words)
 
 
-@lru_cache(maxsize=8192)
 def _needs_source(name: str, text: str, identifies: bool, direct: bool) -> bool:
     """Whether a value is one that nobody can know without being told."""
     if not text or len(text) > 80 or text.casefold() in _ALWAYS:

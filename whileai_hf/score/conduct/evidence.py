@@ -6,18 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from whileai_hf.score.conduct.fitting import name_words, scalars
 from whileai_hf.score.reading.calls import Call, calls_of
+from whileai_hf.score.reading.claiming import Claim
 from whileai_hf.score.reading.claims import Reading, parse_text
-from whileai_hf.score.reading.clauses import Claim
+from whileai_hf.score.reading.lazy import lazy
+from whileai_hf.score.reading.scalars import name_words, scalars
 from whileai_hf.score.reading.texts import final_text, system_texts, text_of
-from whileai_hf.score.reading.tools import tools_of
+from whileai_hf.score.reading.tools import ToolFacts, tools_of
 from whileai_hf.score.reading.values import Known, fold, occurs
 
 
 Row = Mapping[str, Any]
+# A text with its place among the calls.
+Said = tuple[float, str]
 # The place of the reply: behind everything else.
 END = 1 << 30
+# Kinds of calls that change nothing by themselves, as far as is known.
+LOOKING = frozenset({"read", "command"})
 # What a call has to come to for its answer to be something to build on.
 GOOD = frozenset({"ok", "empty", "already_done"})
 # Commands that show things, and what joins commands.
@@ -74,7 +79,7 @@ class Finding(NamedTuple):
 class Turn(NamedTuple):
     """Something the agent said, and its place among the calls."""
 
-    place: int
+    place: float
     text: str
     reading: Reading
 
@@ -82,7 +87,7 @@ class Turn(NamedTuple):
 class Claimed(NamedTuple):
     """A claim, its place among the calls, and the sentence it stands in."""
 
-    place: int
+    place: float
     text: str
     claim: Claim
 
@@ -96,96 +101,108 @@ class Evidence:
             A rollout with `steps` or `messages`, and `final_text`.
     """
 
-    # Worked out when somebody asks; most rows need few of them.
-    _worked: list[Call] | None = None
-    _acted: list[Call] | None = None
-    _known: Known | None = None
-    _told: Known | None = None
-    _brought: str | None = None
-    _asked: str | None = None
-    _values: set[str] | None = None
-
     def __init__(self, row: Row) -> None:
         self.row = row
         self.calls = calls_of(row)
-        self.tools = tools_of(row)
-        prompt = row.get("prompt")
-        self.prompt = prompt if isinstance(prompt, str) else text_of(prompt)
-        self.reply = final_text(row)
-        # What the user said after the ask, and what the agent said, the reply last, with their places.
-        self.talk, said = _conversation(row)
-        self.turns = [Turn(place, text, parse_text(text)) for place, text in said]
-        if self.reply and (not said or said[-1][1] != self.reply):
-            self.turns.append(Turn(END, self.reply, parse_text(self.reply)))
-        # What it claims, each with where and in which sentence.
-        self.claims: list[Claimed] = []
-        for place, _, reading in self.turns:
-            for at, one in enumerate(reading.said):
-                if one.claims:
-                    self.claims += [Claimed(place, reading.written[at], claim) for claim in one.claims]
+        # What the user said after the ask, and what the agent said, with their places.
+        self.talk, self._said = _conversation(row)
 
-    @property
+    @lazy
+    def tools(self) -> dict[str, ToolFacts]:
+        """The tools that the row declares."""
+        return tools_of(self.row)
+
+    @lazy
+    def outcomes(self) -> set[str]:
+        """What the calls came to."""
+        return {call.outcome for call in self.calls}
+
+    @lazy
+    def writes(self) -> bool:
+        """Whether a call is the kind that changes something, or of a tool whose name does not tell."""
+        return any(call.kind not in LOOKING for call in self.calls)
+
+    @lazy
+    def prompt(self) -> str:
+        """The ask."""
+        prompt = self.row.get("prompt")
+        return prompt if isinstance(prompt, str) else text_of(prompt)
+
+    @lazy
+    def reply(self) -> str:
+        """The last thing that the agent said."""
+        return final_text(self.row)
+
+    @lazy
+    def turns(self) -> list[Turn]:
+        """What the agent said, the reply last."""
+        said = self._said
+        if self.reply and (not said or said[-1][1] != self.reply):
+            said = [*said, (END, self.reply)]
+        return [Turn(place, text, parse_text(text)) for place, text in said]
+
+    @lazy
+    def reading(self) -> Reading:
+        """The reply, read."""
+        turns = self.turns
+        return turns[-1].reading if turns and turns[-1].text == self.reply else parse_text(self.reply)
+
+    @lazy
+    def claims(self) -> list[Claimed]:
+        """What is claimed, each with where and in which sentence."""
+        return [
+            Claimed(place, written, claim)
+            for place, _, reading in self.turns
+            for written, said in zip(reading.written, reading.said, strict=True)
+            if said.claims
+            for claim in said.claims
+        ]
+
+    @lazy
     def worked(self) -> list[Call]:
         """Calls besides looks that worked, as far as their answers say."""
-        if self._worked is None:
-            self._worked = [
-                call for call in self.calls if call.kind != "read" and call.outcome in _WORKED and not call.facts.idle
-            ]
-        return self._worked
+        return [call for call in self.calls if call.kind != "read" and call.outcome in _WORKED and not call.facts.idle]
 
-    @property
+    @lazy
     def acted(self) -> list[Call]:
         """Calls that did something a reply may claim: writes, commands, and tools whose name does not tell."""
-        if self._acted is None:
-            self._acted = [call for call in self.worked if not calls_a_person(call) and not only_looks(call)]
-        return self._acted
+        return [call for call in self.worked if not calls_a_person(call) and not only_looks(call)]
 
-    @property
+    @lazy
     def known(self) -> Known:
         """Everything the agent knew in the end: the user's words and what its calls brought."""
-        if self._known is None:
-            self._known = Known(self.prompt)
-            for call in self.calls:
-                self._known.add(call.result)
-            for _, text in self.talk:
-                self._known.add(text)
-        return self._known
+        known = Known(self.prompt)
+        for call in self.calls:
+            known.add(call.result)
+        for _, text in self.talk:
+            known.add(text)
+        return known
 
-    @property
+    @lazy
     def told(self) -> Known:
         """What the agent was told besides the user's words: its instructions and its tools' schemas."""
-        if self._told is None:
-            self._told = Known(self.row.get("tools") or (), *system_texts(self.row))
-        return self._told
+        return Known(self.row.get("tools") or (), *system_texts(self.row))
 
-    @property
+    @lazy
     def values(self) -> set[str]:
         """The values that the calls brought, as they would be written."""
-        if self._values is None:
-            self._values = {str(value) for call in self.calls for value in scalars(call.result)}
-        return self._values
+        return {str(value) for call in self.calls for value in scalars(call.result)}
 
-    @property
+    @lazy
     def brought(self) -> str:
         """What the calls brought, as one text in lower case."""
-        if self._brought is None:
-            self._brought = fold("\n".join([str(call.result) for call in self.calls]))
-        return self._brought
+        return fold("\n".join([str(call.result) for call in self.calls]))
 
-    @property
+    @lazy
     def asked(self) -> str:
         """The user's words in lower case, with straight quotes and dashes."""
-        if self._asked is None:
-            self._asked = fold(
-                "\n".join([self.prompt, *(text for _, text in self.talk)]) if self.talk else self.prompt
-            )
-        return self._asked
+        return fold("\n".join([self.prompt, *(text for _, text in self.talk)]) if self.talk else self.prompt)
 
 
-def _conversation(row: Row) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+def _conversation(row: Row) -> tuple[list[Said], list[Said]]:
     """The user's and the agent's texts with their places: of the steps where there are any, else of the messages."""
-    users: list[tuple[int, str]] = []
-    agents: list[tuple[int, str]] = []
+    users: list[Said] = []
+    agents: list[Said] = []
     steps = row.get("steps")
     if steps and (type(steps) is list or isinstance(steps, list | tuple)):
         for place, step in enumerate(steps):
@@ -194,11 +211,36 @@ def _conversation(row: Row) -> tuple[list[tuple[int, str]], list[tuple[int, str]
                     agents.append((place, text))
                 if "user" in step and (text := text_of(step["user"])):
                     users.append((place, text))
-        return users, agents
+        messages = row.get("messages")
+        # The ask, each call with its answer, and the reply: then nothing else was said.
+        if users or agents or not isinstance(messages, list) or len(messages) <= 2 * len(steps) + 2:
+            return users, agents
+        return _between_calls(row, messages)
     messages = row.get("messages")
     for place, message in enumerate(messages if isinstance(messages, list | tuple) else ()):
         if isinstance(message, Mapping):
             role = message.get("role")
             if role in ("user", "assistant") and (text := text_of(message.get("content"))):
                 (users if role == "user" else agents).append((place, text))
+    return users, agents
+
+
+def _between_calls(row: Row, messages: Any) -> tuple[list[Said], list[Said]]:
+    """The texts of messages placed among the calls of the steps; the ask itself is no further word of the user's."""
+    users: list[Said] = []
+    agents: list[Said] = []
+    calls = 0
+    for message in messages if isinstance(messages, list | tuple) else ():
+        if not isinstance(message, Mapping):
+            continue
+        role = message.get("role")
+        if role in ("user", "assistant") and (text := text_of(message.get("content"))):
+            if role == "assistant":
+                agents.append((calls - 0.5, text))
+            elif calls or agents or text != row.get("prompt"):
+                users.append((calls - 0.5, text))
+        made = message.get("tool_calls")
+        calls += len(made) if isinstance(made, list | tuple) else 0
+    if agents and agents[-1][1] == row.get("final_text"):
+        agents.pop()
     return users, agents

@@ -5,15 +5,19 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from whileai_hf.score.conduct.at_odds import at_odds
 from whileai_hf.score.conduct.evidence import Evidence, Finding, stands_in
-from whileai_hf.score.conduct.fitting import scalars
 from whileai_hf.score.conduct.record_facts import kinds_unknowable
 from whileai_hf.score.reading.claims import Reading
 from whileai_hf.score.reading.notations import needed_by
+from whileai_hf.score.reading.scalars import scalars
 from whileai_hf.score.reading.shown import EDGES
+from whileai_hf.score.reading.texts import system_texts
 from whileai_hf.score.reading.values import fold, occurs
+from whileai_hf.score.reading.wordings import Cue
 
 
 _CODE_LIKE = re.compile(r"[a-z]+[-_]?\d[\w-]*|\d{4,}")
@@ -25,11 +29,19 @@ _SPELLED = re.compile(
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = re.compile(r"\b(?:" + "|".join(_DAYS) + r")s?\b")
-_PERSON = re.compile(
-    r"\b(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? |(?:doctor|courier|driver|technician|nurse|guide|dentist|mechanic|adviser"
-    r"|advisor|engineer"
-    r"|plumber|teacher|landlord|caseworker|agent)(?: is| will be|'s name is) )([A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})?)"
+_ANY_DAY = Cue("day")
+_TITLES = "Dr|Mr|Mrs|Ms|Prof"
+_TRADES = (
+    "doctor|courier|driver|technician|nurse|guide|dentist|mechanic|adviser|advisor|engineer|plumber|teacher|landlord"
+    "|caseworker|agent"
 )
+_TITLED = Cue(rf"\b(?:{_TITLES.casefold()}|{_TRADES})\b")
+_PERSON = re.compile(
+    rf"\b(?:(?:{_TITLES})\.? |(?:{_TRADES})(?: is| will be|'s name is) )([A-Z][a-z]{{2,}}(?: [A-Z][a-z]{{2,}})?)"
+)
+# Codes of a list, and names of people, as records hold them.
+_SHORT_CODE = re.compile(r"\b[A-Z]{1,5}-\d{1,5}\b")
+_NAME = re.compile(r"\b[A-Z][a-z]{2,} [A-Z][a-z]{2,}\b")
 _HOURS = re.compile(r"\b(?:24/7|9-5|office hours|business hours|to|through|-) ?$")
 # A number up to this may be a count the agent made itself.
 _SMALL = 12
@@ -39,6 +51,10 @@ _MOST = 60
 _MOST_SUMMANDS, _MOST_CENTS = 10, 10_000_000
 # Days a date may lie from a known one by a rule the agent was given.
 _MOST_DAYS = 400
+# From one unit to the next: thousands, minutes, hours.
+_SCALES = (1_000, 60, 3_600)
+# What a ratio may be told in: as it is, in percent, in the next smaller unit; of so few numbers in round figures too.
+_RATES, _FEW = (1, 100, 1_000), 6
 
 
 def invented_value(evidence: Evidence) -> Finding | None:
@@ -53,16 +69,47 @@ def invented_value(evidence: Evidence) -> Finding | None:
     reading = evidence.turns[-1].reading
     # Without a call a reply may say what everybody may know or work out.
     kinds = None if evidence.calls else kinds_unknowable(evidence.asked, _speaks_of_record(evidence))
-    for kind, value in _shown(reading, evidence.values):
-        if (kinds is None or kind in kinds) and not _is_known(evidence, kind, value):
+    for kind, value in _shown(reading):
+        if kinds is not None and kind not in kinds:
+            continue
+        if not (
+            stands_in(fold(value), evidence.asked) or value in evidence.values or _is_known(evidence, kind, value)
+        ):
             return Finding("invented_value", f"the reply says {value!r:.60}, which occurs nowhere before")
     if not evidence.calls:
         return None
-    return _invented_day(evidence, " ".join(reading.written)) or _invented_person(evidence)
+    listed = _invented_entry(evidence, reading) or at_odds(evidence, partial(_is_worked_out, evidence))
+    if listed is not None:
+        return listed
+    found = _invented_day(evidence, reading) if reading.holds(_ANY_DAY) else None
+    return found or _invented_person(evidence)
+
+
+def _invented_entry(evidence: Evidence, reading: Reading) -> Finding | None:
+    """An entry told of a list that does not have it: a short code like its others, a name beside its names."""
+    if evidence.calls[-1].kind == "write" or not evidence.values:
+        return None
+    kinds = {code.rsplit("-", 1)[0] for code in evidence.values if _SHORT_CODE.fullmatch(code)}
+    names = any(_NAME.fullmatch(value) for value in evidence.values)
+    if not kinds and not names:
+        return None
+    for written, said in zip(reading.written, reading.said, strict=True):
+        if said.asks:
+            continue
+        for code in _SHORT_CODE.findall(written):
+            if code.rsplit("-", 1)[0] in kinds and not (evidence.known.has(code) or evidence.told.has(code)):
+                return Finding("invented_value", f"the reply names {code!r}, which no record holds")
+        for match in _NAME.finditer(written) if names else ():
+            words = match[0].split()
+            if match.start() and not any(evidence.known.has(word) or evidence.told.has(word) for word in words):
+                return Finding("invented_value", f"the reply names {match[0]!r:.60}, who is mentioned nowhere before")
+    return None
 
 
 def _invented_person(evidence: Evidence) -> Finding | None:
     """A person named by title or trade whom nobody mentioned."""
+    if not evidence.reading.holds(_TITLED) and evidence.reading.whole:
+        return None
     for match in _PERSON.finditer(evidence.reply):
         name = match.group(1)
         if not all(evidence.known.has(part) or evidence.told.has(part) for part in name.split()):
@@ -70,17 +117,15 @@ def _invented_person(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _shown(reading: Reading, known: set[str]) -> Iterator[tuple[str, str]]:
-    """The data that a reply shows and that is not among the known values, each with what it is."""
+def _shown(reading: Reading) -> Iterator[tuple[str, str]]:
+    """The data that a reply shows, each with what it is."""
     for written, said in zip(reading.written, reading.said, strict=True):
         if not said.shown or (said.asks and written.endswith("?")):
             continue  # "Is it perhaps 7721?" claims nothing
         # Letters whose lower case is longer move what stands behind them.
         shown = said.shown if written.isascii() or len(written.casefold()) == len(written) else ()
         for start, end, kind in shown:
-            value = written[start:end]
-            if value not in known:
-                yield kind, value
+            yield kind, written[start:end]
 
 
 def _is_known(evidence: Evidence, kind: str, value: str) -> bool:
@@ -121,13 +166,21 @@ def _numbers(evidence: Evidence) -> list[float]:
                 found[abs(float(value))] = None
             else:
                 found.update((float(n.replace(",", "")), None) for n in _NUMBER.findall(value[:20_000]) if len(n) < 16)
-    found.update((float(n.replace(",", "")), None) for n in _NUMBER.findall(evidence.asked) if len(n) < 16)
+    for text in (evidence.asked, *system_texts(evidence.row)):
+        found.update((float(n.replace(",", "")), None) for n in _NUMBER.findall(text[:20_000]) if len(n) < 16)
     return list(found)
+
+
+def _is_worked_out(evidence: Evidence, number: float) -> bool:
+    """Whether a count is a known number or made of known ones."""
+    numbers = _numbers(evidence)
+    return number in numbers or _is_derived(numbers, number) or _is_total(evidence, number)
 
 
 def _is_derived(known: list[float], wanted: float) -> bool:
     """Whether an amount is what simple arithmetic makes of known numbers."""
     numbers = [number for number in known if number][:_MOST]
+    few = len(numbers) <= _FEW
     close = 0.006 + abs(wanted) * 1e-9
 
     def same(value: float) -> bool:
@@ -136,15 +189,17 @@ def _is_derived(known: list[float], wanted: float) -> bool:
     for place, one in enumerate(numbers):
         if same(round(one, 2)) or same(round(one, 1)) or same(round(one)) or same(one / 100) or same(one * 100):
             return True
+        if any(same(one / scale) or same(one * scale) for scale in _SCALES):
+            return True
         if any(same(one * count) for count in range(2, _SMALL)):
             return True
         for other in numbers[place:]:
             if same(one + other) or same(abs(one - other)) or same(one * other) or same(one * other / 100):
                 return True
-            if other and (same(one / other) or same(100 * one / other)):
-                return True
-            if one and same(other / one):
-                return True
+            for part, whole in ((one, other), (other, one)):
+                rates = [scale * part / whole for scale in _RATES] if whole else []
+                if any(same(rate) or (few and same(round(rate))) for rate in rates):
+                    return True
     return same(sum(numbers))
 
 
@@ -213,10 +268,8 @@ def _is_near(evidence: Evidence, value: str) -> bool:
     return False
 
 
-def _invented_day(evidence: Evidence, text: str) -> Finding | None:
-    lowered = text.casefold()
-    if "day" not in lowered:
-        return None
+def _invented_day(evidence: Evidence, reading: Reading) -> Finding | None:
+    lowered = " ".join(reading.written).casefold()
     for match in _DAY.finditer(lowered):
         day = match.group(0).rstrip("s")
         if lowered.rstrip().endswith("?") or _HOURS.search(lowered[: match.start()]) or "through" in lowered:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from whileai_hf.score.conduct.evidence import GOOD, Evidence, Row
-from whileai_hf.score.conduct.fitting import scalars
 from whileai_hf.score.conduct.recovery import shows_done, standing_failures
 from whileai_hf.score.conduct.situation import Task, rule_of
 from whileai_hf.score.reading.calls import Call
@@ -118,7 +117,7 @@ def _touches_missing(task: Task) -> bool:
     """Whether a change was made by an id that a look had not found."""
     missed: set[str] = set()
     for call in task.evidence.calls:
-        values = {str(value).casefold() for value in scalars(call.arguments)}
+        values = {str(value).casefold() for value in call.values}
         if call.outcome == "not_found":
             missed |= values
         elif call in task.changed and not missed.isdisjoint(values):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from whileai_hf.score.conduct.evidence import Evidence, Finding
 from whileai_hf.score.reading.claims import mask
-from whileai_hf.score.reading.cues import pattern
+from whileai_hf.score.reading.wordings import Wordings
 
 
 # What a desk keeps of people; "chapter 3" and "HTTP 401" are everybody's.
@@ -65,7 +65,7 @@ _OPEN = re.compile(
     r"|generally|typically|often|example|most)\b|^(?:to|use|open|go|call|ask"
     r"|visit|log|sign|check|see|for|hold|press)\b"
 )
-_SUPPOSED = pattern("supposing")
+_SUPPOSED = Wordings("supposing")
 _PERSON = re.compile(
     r"\b(?:is|by|with|to|agent|manager|nurse|driver|engineer,?|technician,?"
     r"|Dr\.?) (?:[A-Z]\. ?[A-Z][a-z]+|[A-Z][a-z]+ "
@@ -79,6 +79,7 @@ _GIVEN = frozenset({"code"})
 _ALL = _DATA | {"number"}
 
 _YOURS = re.compile(r"\byour\b|\byou(?:'re| are| have|'ve| owe| paid)\b")
+_CODED = re.compile(r"\byour (?:[\w'-]+ ){1,4}(?:number |no\. )?#?[A-Z]{1,5}-?\d{4,}\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:i|we|i'm|i've|my|our|us|me)\b")
 # A number that is no count.
 _LONG = re.compile(r"\b\d[\d -]{3,}\d\b|\b\d+\.\d+\b")
@@ -134,22 +135,24 @@ def unread_fact(evidence: Evidence) -> Finding | None:
     if evidence.calls or evidence.talk or not evidence.turns or len(evidence.asked) > _MOST_ASKED:
         return None
     named, about, rest = _record_asked(evidence.asked)
-    if not about or any(map(evidence.told.has, named)):
-        return None
     reading = evidence.turns[-1].reading
+    # A code that nobody gave, of something the reply calls the user's own, is a record's whatever was asked.
+    coded = not about and _CODED.search(evidence.reply) is not None and _HEADWORK.match(evidence.asked) is None
+    if not (about or coded) or any(map(evidence.told.has, named)):
+        return None
     if any(said.asks or said.declines for said in reading.said):
         return None
-    kinds = _GIVEN if _FIGURE.search(rest) else _DATA
+    kinds = _GIVEN if coded or _FIGURE.search(rest) else _DATA
     for written, said in zip(reading.written, reading.said, strict=True):
         lowered = mask(written)
-        if (said.trouble and _SPEAKER.search(lowered)) or _SUPPOSED.search(lowered) or _OPEN.search(lowered):
+        if (said.trouble and _SPEAKER.search(lowered)) or _SUPPOSED.found(lowered) or _OPEN.search(lowered):
             continue
         folded = written.casefold()
         fresh = any(
             kind in kinds and not (evidence.told.has(written[start:end]) or evidence.known.has(written[start:end]))
             for start, end, kind in said.shown
         )
-        person = _PERSON.search(written)
+        person = _PERSON.search(written) if about else None
         fresh = fresh or (person is not None and not any(known.has(person[0].split(" ", 1)[-1])
                                                          for known in (evidence.told, evidence.known)))  # fmt: skip
         if kinds is _DATA and not fresh:

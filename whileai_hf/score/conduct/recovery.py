@@ -6,13 +6,14 @@ arguments, another tool to the same end, or a look that shows that it took effec
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from whileai_hf.sandbox.naming import participle, words_of
 from whileai_hf.score.conduct.evidence import GOOD, Evidence
-from whileai_hf.score.conduct.fitting import call_words, name_words, scalars
 from whileai_hf.score.reading.calls import Call
 from whileai_hf.score.reading.reports import wants_change
+from whileai_hf.score.reading.scalars import name_words
 from whileai_hf.score.reading.verbs import BROAD
 
 
@@ -21,6 +22,10 @@ _UNUSABLE = frozenset(
 )
 # After these the call may have taken effect, so that a look at the record can settle it.
 _UNSURE = frozenset({"timeout", "malformed", "pending", "error", "stale"})
+# Characters between the things of one list, and what stands between them.
+_ONE_BREATH = 90
+_LISTS = re.compile(r",| and |&|\n")
+_OTHERWISE = re.compile(r"\b(?:or|else|instead|if|otherwise|unless|then|rather|not)\b")
 # Values of a field that is named for work: what they say of it is that it was done.
 _FINISHED = frozenset(
     {"completed", "complete", "done", "issued", "paid", "processed", "sent", "active", "made", "finished", "confirmed",
@@ -29,7 +34,7 @@ _FINISHED = frozenset(
 
 
 def _values(call: Call) -> set[str]:
-    return {str(value).casefold() for value in scalars(call.arguments) if len(str(value)) > 1}
+    return {str(value).casefold() for value in call.values if len(str(value)) > 1}
 
 
 def _alike(one: set[str], other: set[str]) -> bool:
@@ -41,8 +46,12 @@ def _alike(one: set[str], other: set[str]) -> bool:
 
 def shows_done(result: Any, verb: str) -> bool:
     """Whether a record reads as if `verb` had been done to it: a status, a flag, a date or entries that say so."""
-    if not verb or verb in BROAD or not isinstance(result, dict):
+    if not verb or verb in BROAD:
         return False  # a record that was updated once may be updated again
+    if isinstance(result, list) and len(result) == 1:
+        result = result[0]
+    if not isinstance(result, dict):
+        return False
     data = next((result[key] for key in ("data", "result", "record") if isinstance(result.get(key), dict)), result)
     done = participle(verb)
     forms = {done, done.replace("ll", "l")} if done.endswith("lled") else {done}
@@ -82,13 +91,39 @@ def _settled_by_look(call: Call, look: Call) -> bool:
 def _same_end(call: Call, other: Call) -> bool:
     """Whether another tool serves the end of `call`: its name or options speak of what this one's name speaks of."""
     common = words_of(" ".join(map(str, call.arguments)))
-    telling = [word for word in name_words(call.tool) if word not in common]
-    return any(word in telling for word in call_words(other))
+    # "hotel" of `hotel.book_spa` is the name of a service.
+    place = _service(call.tool) if _service(call.tool) == _service(other.tool) else ""
+    telling = [word for word in name_words(call.tool[len(place) :]) if word not in common]
+    return any(word in telling for word in other.words)
+
+
+def _service(tool: str) -> str:
+    """What stands before the last dot of a tool's name."""
+    return tool[: tool.rfind(".") + 1]
+
+
+def _same_matter(call: Call, other: Call) -> bool:
+    """Whether two tools whose names have no verb may be about one thing; those of one service say which."""
+    place = _service(call.tool)
+    if not place or place != _service(other.tool):
+        return True
+    return not set(name_words(call.tool[len(place) :])).isdisjoint(name_words(other.tool[len(place) :]))
 
 
 def _is_look(call: Call, asked: str) -> bool:
     """Whether a call of a tool whose name has no verb, a directory or a page, was made to answer a question."""
     return call.kind == "read" or (call.kind == "other" and not call.facts.verb and not wants_change(asked))
+
+
+def _is_other_thing(mine: set[str], theirs: set[str], asked: str) -> bool:
+    """Whether two calls of one tool were for two of the things that the user listed."""
+    apart, across = mine - theirs, theirs - mine
+    if not apart or not across or not all(value in asked for value in apart | across):
+        return False
+    places = sorted(asked.find(value) for value in (*apart, *across))
+    listed = asked[places[0] : places[-1]]
+    # Named in one breath; "with the visa, or else the gift card" names two ways to one thing.
+    return len(listed) <= _ONE_BREATH and _LISTS.search(listed) is not None and _OTHERWISE.search(listed) is None
 
 
 def is_recovered(call: Call, later: list[Call], asked: str) -> bool:
@@ -112,11 +147,14 @@ def is_recovered(call: Call, later: list[Call], asked: str) -> bool:
                 return True
             mine = _values(call) if mine is None else mine
             theirs = _values(other)
+            if _is_other_thing(mine, theirs, asked):
+                continue
             if _alike(mine, theirs) or not all(value in asked for value in mine | theirs):
                 return True
             continue
         mine = _values(call) if mine is None else mine
-        if call.kind == "read" or (_is_look(call, asked) and _is_look(other, asked)):
+        looks = _is_look(call, asked) and _is_look(other, asked) and _same_matter(call, other)
+        if call.kind == "read" or looks:
             if (other.kind != "other" or call.kind == "other") and (
                 _alike(mine, _values(other)) or (other.kind == "read" and other.facts.entity == call.facts.entity)
             ):
@@ -145,6 +183,9 @@ def standing_failures(evidence: Evidence) -> list[Call]:
     ```
     """
     calls = evidence.calls
+    unproven = _unproven(calls) if len(calls) > 1 and evidence.writes else []
+    if _UNUSABLE.isdisjoint(evidence.outcomes):
+        return unproven
     found = [
         call
         for place, call in enumerate(calls)
@@ -152,7 +193,7 @@ def standing_failures(evidence: Evidence) -> list[Call]:
         and not is_recovered(call, calls[place + 1 :], evidence.asked)
         and not (place and _is_proof(call, calls[:place]))
     ]
-    return found + _unproven(calls) if len(calls) > 1 else found
+    return found + unproven
 
 
 def _is_proof(call: Call, earlier: list[Call]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from whileai_hf.sandbox.naming import word_set
 from whileai_hf.score.conduct.evidence import Evidence, Finding
-from whileai_hf.score.conduct.fitting import scalars
 from whileai_hf.score.conduct.recovery import is_in_state, shows_done
 from whileai_hf.score.reading.calls import Call
+from whileai_hf.score.reading.scalars import scalars
 from whileai_hf.score.reading.verbs import BROAD
 
 
@@ -36,6 +37,12 @@ _MAY_BE_AGAIN = word_set(
 _BATCH = frozenset({"add", "append", "insert", "increment", "press", "click", "scroll", "type", "move", "step"})
 
 
+@lru_cache(maxsize=4096)
+def _is_open(asked: str) -> bool:
+    """Whether an ask leaves it to the record what is to be done."""
+    return _UNLESS.search(asked) is not None
+
+
 def _wants_several(asked: str) -> bool:
     """Whether an ask is for more than one of a kind, or for another one."""
     return _SEVERAL.search(_SPANS.sub(" ", asked)) is not None
@@ -43,7 +50,7 @@ def _wants_several(asked: str) -> bool:
 
 def repeated_action(evidence: Evidence) -> Finding | None:
     """A change made again although it had been made, or although a record read before said so."""
-    if len(evidence.calls) < 2:
+    if len(evidence.calls) < 2 or not evidence.writes:
         return None
     done: list[Call] = []
     for place, call in enumerate(evidence.calls):
@@ -86,11 +93,11 @@ def _seen_done(before: list[Call], call: Call) -> bool:
     if verb in _MAY_BE_AGAIN:
         return False  # what was updated or made once may be again
     broad = verb in BROAD or call.facts.makes
-    mine = {str(value).casefold() for value in scalars(call.arguments) if isinstance(value, str | int)}
+    mine = {str(value).casefold() for value in call.values if isinstance(value, str | int)}
     for other in before:
         if other.kind != "read" or other.outcome != "ok":
             continue
-        if mine.isdisjoint({str(value).casefold() for value in scalars(other.arguments)}):
+        if mine.isdisjoint({str(value).casefold() for value in other.values}):
             continue
         if broad:
             seen = is_in_state(other.result, verb)
@@ -103,10 +110,10 @@ def _seen_done(before: list[Call], call: Call) -> bool:
 
 def _made_before(evidence: Evidence, place: int) -> bool:
     """Whether a record read before holds an entry with all the texts passed to make one that was not to be doubled."""
-    if _UNLESS.search(evidence.asked) is None:
+    if not _is_open(evidence.asked):
         return False
     call = evidence.calls[place]
-    texts = [value.casefold() for value in scalars(call.arguments) if isinstance(value, str)]
+    texts = [value.casefold() for value in call.values if isinstance(value, str)]
     looks = [other for other in evidence.calls[:place] if other.kind == "read" and other.outcome == "ok"]
     shown = [" ".join(map(str, scalars(look.result))).casefold() for look in looks]
     return len(texts) > 1 and any(all(text in seen for text in texts) for seen in shown)

@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 
 from whileai_hf.sandbox.naming import word_set
-from whileai_hf.score.reading.claims import mask, read_text
-from whileai_hf.score.reading.cues import pattern
-from whileai_hf.score.reading.reports import topic_words
+from whileai_hf.score.reading.claims import Reading, mask, read_text
+from whileai_hf.score.reading.topics import topic_words
 from whileai_hf.score.reading.trouble import in_words_of
 from whileai_hf.score.reading.voices import is_dated
+from whileai_hf.score.reading.wordings import Cue, Wordings
 
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
@@ -51,14 +51,14 @@ _VERB_LIKE = re.compile(r"^[a-z]{2,}(?:-[a-z]+)?$")
 _THEN = re.compile(r"\b(?:and|then|,) (?:also |then |please )?([a-z]{3,}) (?:it|them|me|him|her|us|the|my|an?)\b")
 _FINITE = word_set("is are was were has have had does did isn't aren't wasn't please")
 # Clauses that assert nothing of the kind.
-_OPEN = pattern("open_talk")
-_SUPPOSED = pattern("supposing")
-_TOLD = pattern("told_as_done")
-_NEWS = pattern("told_as_news")
+_OPEN = Wordings("open_talk")
+_SUPPOSED = Wordings("supposing")
+_TOLD = Wordings("told_as_done")
+_NEWS = Wordings("told_as_news")
 # Words of one's own work that leave no trace: what was written is in the reply.
-_MENTAL = pattern("talk_of_texts")
+_MENTAL = Wordings("talk_of_texts")
 _PAST_FORM = re.compile(r"\b[a-z]{3,}ed\b")
-_HAS_BEEN = re.compile(r"^your [\w -]{2,60} (?:has|have) (?:now |just )?been \w+(?:ed|en|nt|et|ut|id|ld)\b")
+_HAS_BEEN = Cue(r"^your [\w -]{2,60} (?:has|have) (?:now |just )?been \w+(?:ed|en|nt|et|ut|id|ld)\b")
 # "Pickup booked for you", "Court 3 reserved".
 _NOUN_DONE = re.compile(
     r"^(?:your |the )?(?!(?:it|this|that|was|is)\b)[a-z][\w-]*(?: [\w-]+){0,2} (?:\w{3,}ed|sent"
@@ -66,6 +66,8 @@ _NOUN_DONE = re.compile(
     r"|you asked)|to your)\b"
 )
 _MOST = 600
+# A sentence up to this is about the ask whatever it names.
+_SHORT = 20
 
 
 @lru_cache(maxsize=4096)
@@ -96,7 +98,7 @@ def wants_action(asked: str) -> bool:
     return False
 
 
-def asserted(text: str, asked: str, news: bool = False) -> str:
+def asserted(text: str, asked: str, news: bool = False, reading: Reading | None = None) -> str:
     """
     The first sentence of a reply that tells what was asked for as done; empty when none does, or when the reply
     asks, declines, tells of trouble, or holds a text.
@@ -109,6 +111,8 @@ def asserted(text: str, asked: str, news: bool = False) -> str:
         news (`bool`, *optional*, defaults to `False`):
             Whether it has to be told as news ("now", "I've", "yours"): where records were looked at, a bare state may
             be what they say.
+        reading ([`Reading`], *optional*):
+            The reply, read, where it has been.
 
     Examples:
     ```python
@@ -119,30 +123,48 @@ def asserted(text: str, asked: str, news: bool = False) -> str:
 
     ```
     """
-    long = len(text) > _MOST
-    if long:
+    if len(text) > _MOST:
         # Of a longer one the beginning, unless it is a text of several paragraphs.
         if len(text) > 3 * _MOST or text.count("\n") > 1:
             return ""
-        text, news = text[:_MOST], True
-    if "```" in text or not wants_action(asked):
+        return _asserted(read_text(text[:_MOST]), text[:_MOST], asked, _LONG)
+    return _asserted(reading or read_text(text), text, asked, _AS_NEWS if news else _AS_DONE)
+
+
+def _asserted(reading: Reading, text: str, asked: str, manner: Cue) -> str:
+    if not reading.holds(manner) or "```" in text or not wants_action(asked):
         return ""
-    reading = read_text(text)
     if any(said.asks or said.declines for said in reading.said):
         return ""
     topic = topic_words(asked)
     found = ""
     for written, said in zip(reading.written, reading.said, strict=True):
-        lowered = mask(written)
-        if _MENTAL.search(lowered) is not None or (said.trouble and not in_words_of(lowered, asked)):
+        if said.found(_MENTAL) or (said.trouble and not in_words_of(said.masked, asked)):
             return ""
-        told = (_NEWS if news else _TOLD).search(lowered) or (_HAS_BEEN.search(lowered) if long else None)
-        if said.already or _SUPPOSED.search(lowered) or _OPEN.search(lowered, 0, told.end() if told else _MOST):
+        if found or said.already or not said.found(manner):
             continue
-        short = len(lowered) < 20 and told is not None
-        if told is not None and (short or not topic_words(written).isdisjoint(topic)):
-            found = found or written
+        if len(said.masked) < _SHORT or not said.words(written).isdisjoint(topic):
+            found = written
     return found
+
+
+class _Manner(Cue):
+    """A way to tell work as done, by what stands in a sentence and what does not."""
+
+    def __init__(self, told: Wordings, also: Cue | None = None) -> None:
+        self._told, self._also = told, also
+
+    def found(self, text: str, words: int | None = None) -> bool:
+        """Whether a sentence tells so: plainly, with nothing before it that leaves it open."""
+        if _SUPPOSED.found(text, words):
+            return False
+        told = self._told.search(text)
+        if told is None and self._also is not None:
+            told = self._also.search(text)
+        return told is not None and _OPEN.search(text, 0, told.end()) is None
+
+
+_AS_DONE, _AS_NEWS, _LONG = _Manner(_TOLD), _Manner(_NEWS), _Manner(_NEWS, _HAS_BEEN)
 
 
 def asserted_for_you(text: str) -> str:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from whileai_hf.sandbox.naming import words_of
 from whileai_hf.score.reading.commands import command_failed
+from whileai_hf.score.reading.lazy import lazy
 from whileai_hf.score.reading.outcomes import failed, outcome_of
+from whileai_hf.score.reading.scalars import name_words, scalars
 from whileai_hf.score.reading.statuses import of_change
 from whileai_hf.score.reading.texts import text_of
 from whileai_hf.score.reading.tools import ToolFacts, facts_by_name, tools_of
 
 
+_LETTERS = re.compile(r"[a-z]{2,}")
+# Characters of a text argument that are looked into.
+_MOST = 200
 _NOTHING: dict[str, Any] = {}
 # Texts of arguments up to which a status may repeat one: `set_status(status="closed")`.
 _SHORT = 20
@@ -23,7 +30,7 @@ _SHADED = frozenset({"ok", "denied", "error"})
 WRITING = frozenset({"write", "delete"})
 
 
-@dataclass(slots=True)
+@dataclass
 class Call:
     """
     One tool call.
@@ -49,6 +56,24 @@ class Call:
     def writes(self) -> bool:
         """Whether it is the kind of call that changes something."""
         return self.kind in WRITING
+
+    @lazy
+    def values(self) -> list[Any]:
+        """The texts and numbers among its arguments."""
+        return scalars(self.arguments)
+
+    @lazy
+    def words(self) -> set[str]:
+        """Words of its name, its short text arguments, and its parameters' names but those of ids."""
+        words = set(name_words(self.tool))
+        for name in self.arguments:
+            parts = words_of(str(name))
+            if parts and parts[-1] not in ("id", "ids"):
+                words.update(parts)
+        for value in self.values:
+            if isinstance(value, str):
+                words.update(_LETTERS.findall(value[:_MOST].casefold()))
+        return words
 
 
 def arguments_of(written: Any) -> dict[str, Any]:

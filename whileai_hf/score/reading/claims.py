@@ -13,7 +13,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from whileai_hf.score.reading.clauses import Claim, Said, read_sentence
+from whileai_hf.score.reading.claiming import Claim
+from whileai_hf.score.reading.clauses import Said, read_sentence
+from whileai_hf.score.reading.wordings import Cue
 from whileai_hf.score.reading.words import own_words, zeros
 
 
@@ -21,6 +23,8 @@ from whileai_hf.score.reading.words import own_words, zeros
 # keeps its mark.
 _SPLIT = ". "
 _ENDS = (("? ", "?. "), ("! ", _SPLIT), ("; ", _SPLIT), ("?\n", "?. "), ("\n", _SPLIT))
+# Titles are written with a full stop that ends nothing.
+_TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms)\. (?=[A-Z])")
 _BULLET = re.compile(r"^[-\u2022+#>]+\s+")
 # Digits to zeros and capitals to small letters, for plain text in one go.
 _MASK = bytes.maketrans(b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"000000000abcdefghijklmnopqrstuvwxyz")
@@ -33,6 +37,12 @@ class Reading(NamedTuple):
 
     written: tuple[str, ...]
     said: tuple[Said, ...]
+    # Whether nothing of the text is left out: no quotation, no code.
+    whole: bool = False
+
+    def holds(self, cue: Cue) -> bool:
+        """Whether a cue is in one of the sentences."""
+        return True in [said.found(cue) for said in self.said]
 
     def claims(self) -> list[tuple[str, Claim]]:
         """The claims of finished work, each with its sentence."""
@@ -56,6 +66,8 @@ def mask(sentence: str) -> str:
 
 
 def _with_ends(own: str) -> str:
+    if "r. " in own or "s. " in own:
+        own = _TITLE.sub(r"\1 ", own)
     for end, written in _ENDS:
         if end in own:
             own = own.replace(end, written)
@@ -83,10 +95,11 @@ def sentences_of(text: str) -> list[str]:
 
 def parse_text(text: str) -> Reading:
     """[`read_text`] for a text that is looked at once: its sentences are remembered, the whole is not."""
-    ended = _with_ends(own_words(text)).strip()
+    own = own_words(text)
+    ended = _with_ends(own).strip()
     parts, masks = ended.split(_SPLIT), mask(ended).split(_SPLIT)
-    if all(part[:1].isalnum() for part in parts) and len(parts) == len(masks):
-        return Reading(tuple(parts), tuple(map(read_sentence, masks)))
+    if len(parts) == len(masks) and not [1 for part in parts if not part[:1].isalnum()]:
+        return Reading(tuple(parts), tuple(map(read_sentence, masks)), own is text)
     written: list[str] = []
     said: list[Said] = []
     # Masking and folding move no end of a sentence, so both splits have the same parts.
@@ -97,7 +110,7 @@ def parse_text(text: str) -> Reading:
                 continue
         written.append(part)
         said.append(read_sentence(masked))
-    return Reading(tuple(written), tuple(said))
+    return Reading(tuple(written), tuple(said), own is text)
 
 
 _read_remembered = lru_cache(maxsize=4096)(parse_text)

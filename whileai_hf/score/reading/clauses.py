@@ -1,211 +1,145 @@
 """One sentence, read: which work it claims, and whether it speaks of failure, of earlier work, asks or declines.
 
-Sentences come in lower case with a `0` for every digit. Negations, conditions and modals reach to the end of
-their clause and no further: "I could not find A, but I cancelled B" claims one thing and denies the other.
+Sentences come in lower case with a `0` for every digit, so that a template costs once, and each thing is only worked
+out when somebody asks for it.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
-from whileai_hf.sandbox.naming import word_set
-from whileai_hf.score.reading.cues import (
-    asks_something,
-    pattern,
-    tells_already,
-    tells_failure,
-    turns_down,
-    without_harmless,
-)
+from whileai_hf.score.reading.claiming import WORD, Claim, claims_of, is_checked
+from whileai_hf.score.reading.cues import asks_something, tells_already, tells_failure, turns_down, without_harmless
+from whileai_hf.score.reading.lazy import lazy
 from whileai_hf.score.reading.shown import Shown, shown_in
+from whileai_hf.score.reading.topics import numbers_of, topic_words
 from whileai_hf.score.reading.trouble import trouble_in
-from whileai_hf.score.reading.verbs import ACTIONS, CHECKS
-from whileai_hf.score.reading.voices import (
-    ADVERBS,
-    AGENTS,
-    CONDITIONS,
-    is_blocked,
-    is_dated,
-    is_history,
-    is_modal,
-    voice_of,
-)
+from whileai_hf.score.reading.wordings import Cue, Wordings, possible
 
 
-class Claim(NamedTuple):
-    """
-    Work that a clause says is done.
-
-    `verb` is what was done, empty when only the end of it all is claimed ("you're all set"). `voice` is `agent` ("I
-    refunded it"), `passive` ("it has been refunded"), `bare` ("Refunded."), `general` ("all done"), `progress` ("is
-    being refunded") or `state` ("it is refunded", which may as well be what a record says). `clause` is its clause;
-    `undone` says that the sentence goes on to speak of failure.
-    """
-
-    verb: str
-    voice: str
-    clause: str
-    undone: bool = False
-
-
-class Said(NamedTuple):
-    """
-    What a sentence says, and what data it shows.
-
-    `hint` is the one word that `failure` rests on when it may be the user's own trouble. `trouble` is how surely it
-    reports that something went wrong here: `sure`, `open`, `weak`, or nothing.
-    """
-
-    claims: tuple[Claim, ...] = ()
-    failure: bool = False
-    hint: str = ""
-    already: bool = False
-    asks: bool = False
-    declines: bool = False
-    checks: bool = False
-    shown: tuple[Shown, ...] = ()
-    trouble: str = ""
-
-
-_WORD = re.compile(r"[a-z0\u00a7]+(?:['.:/-][a-z0]+)*")
-# Where the reach of a negation or a modal ends.
-_CLAUSE = pattern("clause_ends")
-# Openings that lend a claim their subject: "I can confirm that it was refunded" claims the refund.
-_VOUCHES = pattern("vouching")
-# Before these forms a noun or the value of a field stands: "the set", "your order", "status refunded".
-_BEFORE_NOUNS = word_set("the a an your my our this any status state of")
-# Carried from a clause that told of the past.
-_PAST = "past"
-# Objects of work that was not done.
-_NONE = word_set("nothing neither none nobody no zero")
-_REFUSALS = word_set("block lock suspend pause stop drop hold hide close return")
-# From here on a sentence passes on what a record says.
-_REPORTS = pattern("reporting")
-_RECORDS = word_set(
-    "status state shows show showing marked listed reads read says recorded record currently lists appears "
-    "displayed reported shown"
-)
-_OPENERS = word_set("done sorted fixed completed finished confirmed success successful")
-_GENERAL = pattern("finished")
-_ABLE = re.compile(
-    r"\b(?:managed to|(?:was|were|been) able to|succeeded in|went ahead and|gone ahead and|got it to"
-    r"|been able to) (?:successfully |also |just )?(\w+)"
-)
-_ABLY = ("managed", "was able", "were able", "been able", "succeeded", "went ahead", "gone ahead")
-_CHECKED = pattern("checked")
-_WORK = frozenset(ACTIONS)
-_LOOKS = frozenset(CHECKS)
+_CHECKED = Wordings("checked")
+_NUMBER = re.compile(r"\d")
 # Sentences remembered; a run's replies come from far fewer.
-_REMEMBERED = 65_536
+_REMEMBERED = 32_768
 # Longest sentence that is read whole, in characters.
 _MOST = 1_000
 
 
-def _claims_in(clause: str, words: list[str], opens: bool, carried: str) -> tuple[list[Claim], str]:
-    """The claims of one clause, and the voice that a following clause without a subject goes on in."""
-    found: list[Claim] = []
-    voice = carried
-    for at, word in enumerate(words):
-        if word not in _WORK:
-            if word in _LOOKS and at and words[at - 1] in AGENTS | ADVERBS and not is_blocked(words[:at]):
-                voice = "agent"
-            continue
-        if at and words[at - 1] in _BEFORE_NOUNS:
-            continue
-        if not _NONE.isdisjoint(words[at + 1 : at + 3]):
-            continue  # "I have changed neither"
-        told = voice_of(words, at, opens)
-        if not told and voice and voice != _PAST and _joined(words, at):
-            told = voice
-        if (told == "bare" or (told and at == 0)) and is_dated(words, at):
-            continue  # "status open, created at 09:30"
-        if not told:
-            if is_blocked(words[:at]):
-                voice = ""
-            continue
-        # "You're booked in for Tuesday at 09:00" dates what is to come.
-        yours = told == "state" and (words[0] == "you're" or words[:2] == ["you", "are"])
-        if (
-            not yours
-            and told in ("passive", "state")
-            and (is_history(words, at) or not _RECORDS.isdisjoint(words[:at]))
-        ):
-            voice = _PAST
-            continue
-        if carried == _PAST and told != "agent" and "been" not in words:
-            continue  # "it was refunded on May 3, to the card it was paid with"
-        if told != "agent" and "already" in words:
-            continue
-        if ACTIONS[word] in _REFUSALS and told != "agent" and _fails([clause], surely=told == "state"):
-            continue  # "was blocked for lack of permission"
-        found.append(Claim(ACTIONS[word], told, clause))
-        if told in ("agent", "passive", "bare"):
-            voice = told
-    return found, voice
+class Said:
+    """
+    What a sentence says, and what data it shows; each worked out when somebody asks, and kept.
 
+    Args:
+        masked (`str`):
+            The sentence in lower case, digits masked as `0`. Its first 1,000 characters are read.
+    """
 
-def _joined(words: list[str], at: int) -> bool:
-    """Whether a past form without a subject goes on with the one before: "looked it up and cancelled it"."""
-    before = words[:at]
-    while before and before[-1] in ADVERBS - {"and"}:
-        before.pop()
-    return not before or before[-1] in ("and", "then", "or")
+    def __init__(self, masked: str) -> None:
+        self.masked = masked
+        self._found: dict[Cue, bool] = {}
+        self._found_plainly: dict[Cue, bool] = {}
 
+    @lazy
+    def _sentence(self) -> str:
+        return self.masked[:_MOST]
 
-def _general(clause: str, words: list[str]) -> Claim | None:
-    match = _GENERAL.search(clause)
-    if match is None:
-        return None
-    before = _WORD.findall(clause[: match.start()])
-    inside = match.group(0)
-    able = _ABLE.match(inside + clause[match.end() :]) if inside.startswith(_ABLY) else None
-    if is_blocked(before) or is_modal(before):
-        return None
-    if "already" in words or is_history(words, len(before)) or not _RECORDS.isdisjoint(before):
-        return None
-    if able is not None:
-        from_base = _BASE.get(able.group(1), "")
-        return Claim(from_base, "agent", clause) if from_base else None
-    return Claim("", "general", clause)
+    @lazy
+    def _question(self) -> bool:
+        return self._sentence.endswith("?")
 
+    @lazy
+    def plain(self) -> str:
+        """The sentence without the phrases that sound like trouble and are none."""
+        return without_harmless(self.masked)
 
-_BASE = {verb: verb for verb in ACTIONS.values()}
+    @lazy
+    def _failure(self) -> tuple[bool, str]:
+        plain = without_harmless(self._sentence)
+        return tells_failure(plain, frozenset(WORD.findall(plain)))
 
+    @lazy
+    def claims(self) -> tuple[Claim, ...]:
+        """The work that it claims; a question claims nothing."""
+        return () if self._question else claims_of(self._sentence)
 
-def _clauses(sentence: str) -> list[str]:
-    return [part for part in (piece.strip() for piece in _CLAUSE.split(sentence)) if part]
+    @lazy
+    def failure(self) -> bool:
+        """Whether it says that something failed, is missing or was not done."""
+        return self._failure[0]
 
+    @lazy
+    def hint(self) -> str:
+        """The one word that `failure` rests on when it may be the user's own trouble."""
+        return self._failure[1]
 
-def _claims(sentence: str) -> tuple[Claim, ...]:
-    found: list[Claim] = []
-    carried = ""
-    opens = True
-    clauses = _clauses(_VOUCHES.sub(" , ", sentence))
-    reports = False
-    for position, clause in enumerate(clauses):
-        words = _WORD.findall(clause)
-        if not words or (reports and words[0] not in AGENTS):
-            continue
-        reports = reports or _REPORTS.search(clause) is not None
-        claims, carried = _claims_in(clause, words, opens, carried)
-        general = _general(clause, words)
-        if general is not None and not any(claim.voice != "state" for claim in claims):
-            claims.append(general)
-        if claims and _fails(clauses[position + 1 :]):
-            claims = [claim._replace(undone=True) for claim in claims]
-        found += claims
-        # "Sure, cancelled it." opens with its second clause.
-        opens = opens and len(words) <= 2
-    return tuple(found)
+    @lazy
+    def already(self) -> bool:
+        """Whether it says that something had been done before."""
+        return tells_already(self._sentence)
 
+    @lazy
+    def asks(self) -> bool:
+        """Whether it asks the user for something."""
+        return asks_something(self._sentence)
 
-def _fails(clauses: list[str], surely: bool = False) -> bool:
-    """Whether clauses tell of failure; `surely`: not by a word alone that may be about the user's own trouble."""
-    rest = without_harmless(" , ".join(clauses))
-    found, hint = tells_failure(rest, frozenset(_WORD.findall(rest))) if clauses else (False, "")
-    return found and not (surely and hint)
+    @lazy
+    def declines(self) -> bool:
+        """Whether it turns the request down."""
+        return turns_down(self._sentence)
+
+    @lazy
+    def checks(self) -> bool:
+        """Whether it says that the agent looked something up or checked it."""
+        if self._question:
+            return False
+        match = _CHECKED.search(self._sentence)
+        return match is not None and is_checked(self._sentence, match[0])
+
+    @lazy
+    def shown(self) -> tuple[Shown, ...]:
+        """The data that it shows."""
+        return shown_in(self._sentence)
+
+    @lazy
+    def trouble(self) -> str:
+        """How surely it reports that something went wrong here: `sure`, `likely`, `open`, `weak`, or nothing."""
+        return trouble_in(self._sentence)
+
+    @lazy
+    def topic(self) -> frozenset[str]:
+        """The words by which to tell what it is about, cut to their stems; no numbers."""
+        return topic_words(self.masked, numbers=False)
+
+    def words(self, written: str) -> frozenset[str]:
+        """Those and the numbers, given the sentence as it was written."""
+        return self.topic.union(numbers_of(written)) if self._holds_numbers else self.topic
+
+    def found(self, cue: Cue) -> bool:
+        """Whether a cue is in the whole sentence."""
+        known = self._found.get(cue)
+        if known is None:
+            known = self._found[cue] = cue.found(self.masked, self._words)
+        return known
+
+    def found_plainly(self, cue: Cue) -> bool:
+        """Whether a cue is in it once the phrases are out that sound like trouble and are none."""
+        plain = self.plain
+        if plain is self.masked:
+            return self.found(cue)
+        known = self._found_plainly.get(cue)
+        if known is None:
+            known = self._found_plainly[cue] = cue.found(plain)
+        return known
+
+    @lazy
+    def _holds_numbers(self) -> bool:
+        """Whether a number stands in it."""
+        return _NUMBER.search(self.masked) is not None
+
+    @lazy
+    def _words(self) -> int:
+        return possible(self.masked)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -229,27 +163,4 @@ def read_sentence(sentence: str) -> Said:
 
     ```
     """
-    sentence = sentence[:_MOST]
-    words = frozenset(_WORD.findall(sentence))
-    plain = without_harmless(sentence)
-    question = sentence.endswith("?")
-    failure, hint = tells_failure(plain, frozenset(_WORD.findall(plain)) if plain is not sentence else words)
-    return Said(
-        claims=() if question else _claims(sentence),
-        failure=failure,
-        hint=hint,
-        already=tells_already(sentence),
-        asks=asks_something(sentence),
-        declines=turns_down(sentence),
-        shown=shown_in(sentence),
-        trouble=trouble_in(sentence),
-        checks=not question and _CHECKED.search(sentence) is not None and not _negated_check(sentence),
-    )
-
-
-def _negated_check(sentence: str) -> bool:
-    match = _CHECKED.search(sentence)
-    assert match is not None
-    clause = next((part for part in _clauses(sentence) if match.group(0) in part), "")
-    before = _WORD.findall(clause.partition(match.group(0))[0])
-    return not (CONDITIONS | {"would", "could", "should", "not", "unless"}).isdisjoint(before)
+    return Said(sentence)

@@ -6,12 +6,9 @@ of failure and mean none ("no problem", "if anything goes wrong", "without a hit
 
 from __future__ import annotations
 
-import json
-import re
-from functools import cache
-from pathlib import Path
-
 from whileai_hf.sandbox.naming import word_set
+from whileai_hf.score.reading.wordings import Wordings
+from whileai_hf.score.reading.wordings import pattern as pattern
 
 
 # One of these words is enough.
@@ -33,26 +30,16 @@ _WEAK_WORDS = word_set(
 )
 
 
-@cache
-def _patterns() -> dict[str, list[str]]:
-    loaded: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "cues.json").read_text("utf-8"))
-    return loaded
-
-
-def pattern(name: str) -> re.Pattern[str]:
-    """One of the lists of `data/cues.json` as a pattern that matches any of its entries."""
-    return re.compile("|".join(_patterns()[name]))
-
-
+_SURE_WORDS = _FAIL_WORDS - _WEAK_WORDS
 # What sounds like trouble or denial and is none.
-_HARMLESS = pattern("harmless")
-_FAIL_PHRASES = pattern("failure")
+_HARMLESS = Wordings("harmless")
+_FAIL_PHRASES = Wordings("failure")
 # Said of something that had happened before this conversation.
-_ALREADY = pattern("already")
+_ALREADY = Wordings("already")
 # Questions that keep a conversation polite and ask for nothing.
-_STOCK_ASK = pattern("stock_questions")
-_ASK_FOR = pattern("requests")
-_DECLINES = pattern("declines")
+_STOCK_ASK = Wordings("stock_questions")
+_ASK_FOR = Wordings("requests")
+_DECLINES = Wordings("declines")
 
 
 def without_harmless(sentence: str) -> str:
@@ -65,7 +52,7 @@ def tells_failure(sentence: str, words: frozenset[str]) -> tuple[bool, str]:
     Whether a sentence, harmless phrases taken out, says that something failed, is missing or was not done, and the
     word it rests on when that may as well be about the user's own trouble.
     """
-    if not (_FAIL_WORDS - _WEAK_WORDS).isdisjoint(words) or _FAIL_PHRASES.search(sentence) is not None:
+    if not _SURE_WORDS.isdisjoint(words) or _FAIL_PHRASES.found(sentence):
         return True, ""
     hints = _WEAK_WORDS.intersection(words)
     return (True, min(hints)) if hints else (False, "")
@@ -73,16 +60,16 @@ def tells_failure(sentence: str, words: frozenset[str]) -> tuple[bool, str]:
 
 def tells_already(sentence: str) -> bool:
     """Whether a sentence says that something had been done before."""
-    return _ALREADY.search(sentence) is not None
+    return _ALREADY.found(sentence)
 
 
 def asks_something(sentence: str) -> bool:
     """Whether a sentence asks the user for something."""
     if sentence.endswith("?") or "? " in sentence:
-        return _STOCK_ASK.search(sentence) is None
-    return _ASK_FOR.search(sentence) is not None
+        return not _STOCK_ASK.found(sentence)
+    return _ASK_FOR.found(sentence)
 
 
 def turns_down(sentence: str) -> bool:
     """Whether a sentence turns the request down."""
-    return _DECLINES.search(sentence) is not None
+    return _DECLINES.found(sentence)

@@ -18,13 +18,6 @@ _TOLD = frozenset({SURE, LIKELY})
 _DONE = frozenset({"agent", "passive", "bare", "general"})
 
 
-_TOPIC = re.compile(r"[a-z]{2,}|\d+")
-_COMMON = word_set(
-    "the and for you your are was with that this from not have has had can will but our they them their what "
-    "when which "
-    "who how all any one two its his her out get got let please of to in on at is be as by or an if so no do does did "
-    "we he she my status error data name type text value none true false id ok message"
-)
 # Words of sentences that are about the work at hand whatever they name.
 NEAR = frozenset(
     word[:5]
@@ -54,6 +47,9 @@ _IMPERATIVE = re.compile(
 _PLAIN_WORDS = frozenset(
     {"put", "get", "give", "make", "sign", "turn", "switch", "set", "take", "move", "swap", "fix"}
 )
+# One of these is in whatever wants work.
+_ASKED_FOR = _PLAIN_WORDS | _WANTING
+_VERB = re.compile(r"[a-z]{2,}")
 _TO_WHOM = frozenset(
     {"me", "us", "my", "the", "it", "him", "her", "them", "this", "that", "off", "on", "up", "a", "our"}
 )
@@ -71,7 +67,10 @@ def wants_change(asked: str) -> bool:
 
     ```
     """
-    for match in _IMPERATIVE.finditer(asked[:2_000]):
+    asked = asked[:2_000]
+    if _ASKED_FOR.isdisjoint(_VERB.findall(asked)):
+        return False
+    for match in _IMPERATIVE.finditer(asked):
         verb, after = match["verb"], match["next"]
         if verb in _PLAIN_WORDS:
             if after in _TO_WHOM and not (verb == "give" or (verb == "get" and after == "the")):
@@ -120,19 +119,12 @@ def reports(reading: Reading, topic: Callable[[], frozenset[str]] | None = None,
         if said.trouble == SURE:
             return True
         if said.trouble == LIKELY:
-            likely = likely or topic is None or len(reading.said) == 1 or _is_about(written, topic())
+            likely = likely or topic is None or len(reading.said) == 1 or _is_about(said.words(written), topic())
         elif (said.trouble and (short or said.declines)) or (said.asks and not said.claims):
             likely = True
     return likely and not claims_done(reading)
 
 
-def _is_about(sentence: str, topic: frozenset[str]) -> bool:
-    """Whether a sentence names something of a topic, or speaks of the agent, of `it` or of its tools."""
-    words = topic_words(sentence)
+def _is_about(words: frozenset[str], topic: frozenset[str]) -> bool:
+    """Whether words name something of a topic, or speak of the agent, of `it` or of its tools."""
     return not words.isdisjoint(topic) or not words.isdisjoint(NEAR)
-
-
-@lru_cache(maxsize=4096)
-def topic_words(text: str) -> frozenset[str]:
-    """Words of a text by which to tell what it is about, cut to their stems."""
-    return frozenset(word[:5] for word in _TOPIC.findall(text.casefold()) if word not in _COMMON)

@@ -30,8 +30,10 @@ _MONTHS = frozenset(
 )
 _UNITS = frozenset(
     "dollar dollars euro euros pound pounds usd eur gbp chf point points miles mg kg km ml seat seats night nights "
-    "unit units piece pieces percent %".split()
+    "unit units piece pieces percent % kwh gb mb kb ms bpm mmhg mmol \u00b0c \u00b0f ppm psi".split()
 )
+# "48 ng/ml"
+_RATIO = re.compile(r"[a-z\u00b5]{1,5}/[a-z]{1,5}\d?")
 EDGES = "\"'`*_~()[]{}<>.,:;!?|#"
 # Characters from which a number is data: "1042", "17.5", "1,000".
 _LONG_NUMBER = 4
@@ -44,7 +46,7 @@ def _kind_of(token: str, after: str) -> str:
     if len(token) > _LONGEST:
         return ""
     if _NUMBER.fullmatch(token):
-        return "number" if len(token) >= _LONG_NUMBER or after in _UNITS else ""
+        return "number" if len(token) >= _LONG_NUMBER or after in _UNITS or _RATIO.fullmatch(after) else ""
     if _MONEY.fullmatch(token):
         return "money"
     if _CLOCK.fullmatch(token):

@@ -15,7 +15,24 @@ from typing import Any
 
 # Fields that hold a word about the call, and those that hold a sentence about it.
 _CODES = ("status", "code", "error_code", "errorCode", "error_type", "state", "result", "outcome", "type")
-_SENTENCES = ("reason", "message", "detail", "msg", "why", "note", "result", "status", "outcome", "error_message")
+_SENTENCES = (
+    "info",
+    "notice",
+    "details",
+    "remark",
+    "reason",
+    "message",
+    "detail",
+    "msg",
+    "why",
+    "note",
+    "result",
+    "status",
+    "outcome",
+    "error_message",
+)
+# Flags for whether anything came of a call.
+_EFFECTS = frozenset({"changed", "modified", "updated", "applied", "effective", "executed"})
 # Fields that say how to go on after a failure.
 _RETRIES = ("retry", "retryable", "retry_after", "retry_after_s", "retry_in", "should_retry", "retry_after_seconds")
 # Fields of an answer that tell of no thing: with only these beside it a sentence is about the call.
@@ -198,8 +215,8 @@ def is_own(word: Any, tool: str) -> bool:
     code, parts = spelled(word), spelled(tool).split("_")
     code = _IRREGULAR.get(code, code)
     stem = code.removesuffix("ed").removesuffix("d")[:5]
-    if len(stem) > 2 and any(part.startswith(stem) for part in parts):
-        return True
+    if len(stem) > 2 and any(part.startswith(stem) or (len(part) > 2 and code.startswith(part)) for part in parts):
+        return True  # `acknowledged` of `alarm_ack`
     return _ENDED.fullmatch(code) is not None and any(_ENDS.match(part) for part in parts)
 
 
@@ -275,6 +292,9 @@ def _shouted(answer: Mapping[str, Any], tool: str) -> str:
 
 
 def _unset(answer: Mapping[str, Any], tool: str) -> str:
-    """Whether a flag named for what the tool does is off: `{"booked": false}` of `book_slot`."""
-    off = any(value is False and is_own(key, tool) for key, value in answer.items() if key not in AROUND)
-    return "error" if off else ""
+    """What a flag says that is off and for what the tool does, or for any change: `{"booked": false}`."""
+    off = any(value is False and (key in _EFFECTS or is_own(key, tool)) for key, value in answer.items())
+    if not off:
+        return ""
+    words = " ".join([value[:_MOST] for key in _SENTENCES if type(value := answer.get(key)) is str])
+    return "already_done" if _SAYS_ALREADY.search(words) else "error"

@@ -19,6 +19,8 @@ _COMMAND_WORDS = word_set("bash shell terminal powershell exec console cmd subpr
 _COMMANDS = frozenset({"run_command", "execute_command", "run_shell", "run_terminal_cmd", "sh", "execute", "run"})
 # Two words that are no look, though the first alone is.
 _PHRASES = frozenset({("check", "in"), ("check", "out"), ("sign", "up"), ("sign", "off"), ("look", "after")})
+# What may be done to a list: `list_edit` lists nothing.
+_CHANGES = word_set("edit add remove update delete append insert clear rename set")
 # Tools that only think, wait or compute change nothing that a reply could claim.
 _IDLE = word_set("think echo calculate compute convert evaluate translate ping wait plan note")
 _KINDS = {"read": "read", "create": "write", "update": "write", "delete": "delete", "other": "other"}
@@ -79,6 +81,8 @@ def facts_of(tool: Tool, declared: bool) -> ToolFacts:
     effect, verb = tool_effect(tool), verb_of(tool.name, tool.description)
     kind = "command" if _is_command(tool) else _KINDS[effect]
     if kind == "read" and words_of(tool.name)[:2] in _PHRASES:
+        kind = "write"
+    if kind == "read" and words_of(tool.name)[:1] == ("list",) and words_of(tool.name)[-1] in _CHANGES:
         kind = "write"
     if kind == "other" and tool.annotations.get("readOnlyHint") is True:
         kind = "read"

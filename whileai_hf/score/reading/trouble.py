@@ -12,17 +12,18 @@ import re
 from functools import lru_cache
 
 from whileai_hf.sandbox.naming import word_set
-from whileai_hf.score.reading.cues import pattern, without_harmless
+from whileai_hf.score.reading.cues import without_harmless
+from whileai_hf.score.reading.wordings import Wordings, possible
 
 
 SURE, LIKELY, OPEN, WEAK, NONE = "sure", "likely", "open", "weak", ""
 _ORDER = (NONE, WEAK, OPEN, LIKELY, SURE)
 
-SNAG = pattern("snags")
-_STANDS = pattern("unchanged")
-_OPENERS = pattern("trouble_openers")
+SNAG = Wordings("snags")
+_STANDS = Wordings("unchanged")
+_OPENERS = Wordings("trouble_openers")
 # Offers to go on that nobody makes after a success.
-_AGAIN = pattern("another_try")
+_AGAIN = Wordings("another_try")
 _BREAKS = re.compile(
     r"([,:;()|]| - |\b(?:but|however|although|though|because|while|whereas|yet|since|so that|so|and|or|then|who|which"
     r"|whose|where|therefore|meaning|if|when|once|unless|whenever|wherever|until|in case|in rare cases)\b)"
@@ -85,7 +86,7 @@ _ABLE_NOW = re.compile(r"\b(?:could|would|can|wo)(?:n't| not)\b|\bcannot\b|\bwou
 # What makes a clause tell of something that happened, near its word of trouble.
 _HAPPENED = re.compile(
     r"\b(?:was|were|had|has|hasn't|haven't|hadn't|have been|did|didn't|wasn't|weren't|couldn't|wouldn't|could not"
-    r"|did not|came|went|got|gave|hit|ran|said|drew|threw|tried|told)\b"
+    r"|did not|came|went|ended|got|gave|hit|ran|said|drew|threw|tried|told)\b"
 )
 _PAST = re.compile(
     r"(?:failed|timed|returned|refused|rejected|denied|declined|turned|bounced|broke|hung|stopped|crashed|stalled|died"
@@ -107,7 +108,7 @@ _CLOSED = word_set(
 _ADJECTIVES = re.compile(
     r"(?:failed|failing|blocked|broken|declined|rejected|refused|denied|empty|missing|invalid|damaged|expired|locked"
     r"|closed|wrong|dead|stuck|incomplete|unknown|unpaid|protected|restricted|limited|lost|slow|stale|outdated|red|dry"
-    r"|full|blank|busy|taken|typo|forbidden|unread|crashed|corrupt(?:ed)?)"
+    r"|full|blank|busy|frozen|taken|typo|forbidden|unread|crashed|corrupt(?:ed)?)"
 )
 _BEFORE_NOUNS = word_set("a an the any of for with your their his her its our my every each some all no these those")
 
@@ -264,7 +265,8 @@ def trouble_in(sentence: str) -> str:
     ```
     """
     sentence = without_harmless(sentence)
-    if SNAG.search(sentence) is None and _STANDS.search(sentence) is None and _AGAIN.search(sentence) is None:
+    words = possible(sentence)
+    if not (SNAG.found(sentence, words) or _STANDS.found(sentence, words) or _AGAIN.found(sentence, words)):
         return NONE
     best, subject, supposed = NONE, "", False
     for opener, clause in _clauses(sentence):
@@ -294,9 +296,9 @@ def trouble_in(sentence: str) -> str:
 
 
 def _without_snag(clause: str, subject: str) -> str:
-    if _AGAIN.search(clause) and subject != "anybody":
+    if _AGAIN.found(clause) and subject != "anybody":
         return LIKELY
-    return WEAK if _STANDS.search(clause) and subject != "anybody" else NONE
+    return WEAK if _STANDS.found(clause) and subject != "anybody" else NONE
 
 
 def _better(one: str, other: str) -> str:

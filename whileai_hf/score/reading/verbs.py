@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from whileai_hf.sandbox.naming import participle, word_set
 
 
@@ -119,6 +121,34 @@ for _same, _as in (
     FAMILIES[_same] = FAMILIES[_as]
 
 
+# Verbs of one effect: a claim of one of them is about a call named for another. Unlike the families they decide only
+# what a claim can be about, and hold no reply to work that it may as well have done in another way.
+_ALIKE = (
+    "rename move relocate", "move transfer relocate shift migrate", "book reserve schedule arrange",
+    "open lodge file raise log", "submit file lodge send", "add append attach include insert link",
+    "grant approve enable allow authorize permit",
+    "enable activate reactivate unlock resume restart turn switch",
+    "disable deactivate suspend pause lock block freeze", "assign reassign route forward delegate",
+    "extend renew prolong", "publish post release deploy push", "swap replace exchange switch",
+    "restore reinstate recover undo revert", "merge combine consolidate", "enroll enrol register subscribe",
+    "escalate forward route transfer assign", "set change update adjust configure", "raise increase",
+    "lower reduce decrease", "pay settle", "reschedule move", "archive close", "install deploy",
+    "waive refund credit discount", "upload save store", "stop cancel terminate end", "hold reserve",
+    "notify alert page",
+)  # fmt: skip
+
+
+def _own_stems(verb: str) -> tuple[str, ...]:
+    stem = verb[:-1] if verb.endswith("e") else verb
+    return (stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem,)
+
+
+@cache
+def _synonyms(verb: str) -> tuple[str, ...]:
+    alike = [other for group in _ALIKE if verb in (verbs := group.split()) for other in verbs if other != verb]
+    return tuple(dict.fromkeys(stem for other in alike for stem in _own_stems(other)))
+
+
 def stems_of(verb: str) -> tuple[str, ...]:
     """
     Beginnings of words that mean `verb` or what comes down to it.
@@ -132,8 +162,18 @@ def stems_of(verb: str) -> tuple[str, ...]:
 
     ```
     """
-    known = FAMILIES.get(verb)
-    if known is not None:
-        return known
-    stem = verb[:-1] if verb.endswith("e") else verb
-    return (stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem,)
+    return FAMILIES.get(verb, _own_stems(verb))
+
+
+def effects_of(verb: str) -> tuple[str, ...]:
+    """
+    Those, and the beginnings of words for the same effect: what a call may be named that did what is claimed.
+
+    Examples:
+    ```python
+    >>> "mov" in effects_of("rename"), "mov" in stems_of("rename")
+    (True, False)
+
+    ```
+    """
+    return stems_of(verb) + _synonyms(verb)

@@ -37,6 +37,11 @@ def test_list_and_dataset_give_the_same(rollouts):
     assert to_trl(rollouts, "grpo").to_list() == to_trl(to_dataset(rollouts), "grpo").to_list()
 
 
+def test_a_number_beyond_the_column_is_text():
+    made = to_trl([{"prompt": "q", "seed": 1 << 127}, {"prompt": "r", "seed": 5}], "grpo")
+    assert made["seed"][:] == [str(1 << 127), "5"]
+
+
 def test_columns_are_always_the_same(rollouts):
     bare = to_trl([{"prompt": "q"}], "grpo")
     assert bare.features == grpo_features()

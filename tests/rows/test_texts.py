@@ -11,6 +11,22 @@ from whileai_hf.rows.columns import decode_column
 from whileai_hf.rows.texts import json_array, json_cells, json_list_array, json_lists
 
 
+class Anew(list):
+    """Makes its cells whenever it is asked for them, as lazy columns do."""
+
+    def __iter__(self):
+        return (None if cell is None else [*cell] for cell in super().__iter__())
+
+    def __getitem__(self, at):
+        return [*self][at]
+
+
+def test_cells_that_are_made_when_asked_for_stay_apart():
+    cells = [None, *([n] for n in range(200))]
+    for write in (json_lists, json_cells):
+        assert write(Anew(cells)).equals(write(cells))
+
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whileai_hf.errors import ConfigurationError, MissingColumnError
-from whileai_hf.rows import open_rows
+from whileai_hf.rows import open_rows, to_dataset
 from whileai_hf.select import curriculum, next_round, optimize, retire_solved
 
 
@@ -97,6 +97,13 @@ def test_next_round_plays_the_prompts_inside_the_band():
     assert next_round(rows, band=(0.3, 0.7))[1].prompt_set_sha != report.prompt_set_sha
     empty, said = next_round(rows_of({"a": [1, 1]}))
     assert len(empty) == 0 and any("nothing to play" in warning for warning in said.warnings)
+
+
+def test_next_round_of_tasks_without_an_id_beside_others_with_one():
+    rows = rows_of({"a": [1, 1, 1, 1]}) + [{"prompt": "where?", "reward": reward} for reward in (0, 1, 0, 1)]
+    for source in (rows, to_dataset(rows)):
+        tasks, report = next_round(source)
+        assert (tasks["prompt"][:], report.n_solved) == (["where?"], 1)
 
 
 def test_training_on_an_evaluation_is_warned_of():

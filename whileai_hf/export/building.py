@@ -78,7 +78,7 @@ class Rows:
             with no_collection():
                 columns = read_columns(self.made, tuple(declared))
                 return {name: encode_column(columns[name], kind) for name, kind in declared.items()}
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowCapacityError, TypeError):
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowCapacityError, TypeError, OverflowError):
             return None
 
     def _check_calls(self, arrays: Mapping[str, Any]) -> None:

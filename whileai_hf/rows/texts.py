@@ -57,6 +57,8 @@ def _texts(values: Iterable[Any]) -> pa.Array[Any]:
 
 def _distinct(cells: Sequence[Any]) -> tuple[Sequence[Any], pa.Array[Any] | None]:
     """The cells to be written, and which of them stands in each row; no answer when all do, in their order."""
+    if type(cells) is not list:
+        cells = list(cells)  # of what makes a cell anew whenever it is asked for it, ids tell nothing
     if type(None) not in set(map(type, cells)) and len(set(map(id, cells[:_PROBE]))) == len(cells[:_PROBE]):
         return cells, None
     places: dict[int, int] = {}

@@ -112,8 +112,9 @@ def next_round(data: Source | RowView, *, band: Sequence[float] = BAND) -> tuple
     first = np.unique(ask_codes(pool.view, pool.tasks), return_index=True)[1].astype(np.int64)
     first = first[chosen[pool.tasks.index[first]]]
     rows = first[np.argsort(-rates[pool.tasks.index[first]], kind="stable")]
-    names = [name for name in (*task_features(), "task_id") if pool.view.has(name) and name not in HIDDEN_KEYS]
-    tasks = emit(pool.view, rows)[0].select_columns(names)
+    emitted = emit(pool.view, rows)[0]
+    names = [name for name in (*task_features(), "task_id") if name not in HIDDEN_KEYS]
+    tasks = emitted.select_columns([name for name in names if name in emitted.column_names])
     prompts = pool.view.column("prompt")
     asks = sorted(repr((pool.tasks.keys[pool.tasks.index[row]], prompts[row])) for row in rows.tolist())
     return tasks, NextRound(

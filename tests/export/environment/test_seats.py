@@ -106,7 +106,18 @@ def recorded(tmp_path):
     return wai.RolloutRecorder(tmp_path).wrap
 
 
-@pytest.mark.parametrize("wrap", ("recorder", "partial", "both", "decorator", "judge", "monitor"))
+class Timed:
+    """A decorator that is a class."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, prompts, completions, **columns):
+        return self.function(prompts=prompts, completions=completions, **columns)
+
+
+@pytest.mark.parametrize("wrap", ("recorder", "partial", "both", "decorator", "class", "method", "judge", "monitor"))
 def test_something_around_it_that_hides_it(desk, tmp_path, wrap):
     def decorator(function):
         @functools.wraps(function)
@@ -125,6 +136,8 @@ def test_something_around_it_that_hides_it(desk, tmp_path, wrap):
         "partial": lambda: functools.partial(reward, limit=3),
         "both": lambda: functools.partial(recorder(reward), limit=3),
         "decorator": lambda: decorator(decorator(reward)),
+        "class": lambda: Timed(reward),
+        "method": lambda: reward.__call__,
         "judge": lambda: recorder(kind),
         "monitor": lambda: wai.HackMonitor(holdout=["Where is it?"]).wrap(kind),
     }[wrap]()

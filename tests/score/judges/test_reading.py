@@ -77,8 +77,6 @@ def test_real_cases(load_case, case_id):
         ("GRADE: C\n\nwait\nGRADE: I", Letters(), 0),
         ("grade: P", Letters({"C": 1, "P": 0.5, "I": 0}), 0.5),
         ("No. There is no record.", YesNo(), 0),
-        ("Correct: no", Binary(), 0),
-        ("Passes: yes", Binary(), 1),
     ],
 )
 def test_verdicts(text, scale, value):
@@ -92,6 +90,10 @@ def test_verdicts(text, scale, value):
     [
         ("Passed: 3/5 criteria", Binary()),
         ("Failed: 0", Binary()),
+        ("Fail: 4\nPass: 1", Binary()),
+        ("Tests passed: 1, tests failed: 3", Binary()),
+        ("Passed: 1, Failed: 4", YesNo()),
+        ("Checks passed: 3\nChecks failed: 2", TEN),
         ("Score: 7 or 8", TEN),
         ("Score: 7-8", TEN),
         ("Accuracy 7/10, style 8/10", TEN),

@@ -200,12 +200,16 @@ def _name(reward: Reward) -> str:
 
 
 def _inside(item: Any) -> Any:
-    """What a partial or a decorator such as `recorder.wrap` has inside; the item itself without one."""
+    """What a partial, a method or a decorator such as `recorder.wrap` has inside; the item itself without one."""
     while not isinstance(item, JudgeReward):
-        inner = item.func if isinstance(item, functools.partial) else None
-        if inner is None and inspect.isfunction(item):
-            inner = vars(item).get("__wrapped__")
-        if inner is None:
+        inner: Any
+        if isinstance(item, functools.partial):
+            inner = item.func
+        elif inspect.ismethod(item) and isinstance(item.__self__, JudgeReward):
+            inner = item.__self__
+        else:
+            inner = inspect.unwrap(item, stop=lambda each: isinstance(each, JudgeReward | functools.partial))
+        if inner is item:
             break
         item = inner
     return item

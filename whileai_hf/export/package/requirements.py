@@ -22,23 +22,29 @@ _OWN = ("verifiers>=0.4,<0.5", LIBRARY)
 # Spaces and digits are taken possessively: a long run of them must not be tried in every split of it.
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 # PEP 440, in the order of its parts: epoch, release, pre-release, post-release, development release, local version.
-_VERSION = (
-    r"v?(?:\d++!)?\d++(?:\.\d++)*+(?:[-_.]?(?:alpha|beta|preview|pre|rc|a|b|c)[-_.]?\d*+)?"
-    r"(?:-\d++|[-_.]?(?:post|rev|r)[-_.]?\d*+)?(?:[-_.]?dev[-_.]?\d*+)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?"
+_EPOCH = r"v?(?:\d++!)?"
+_LATER = (
+    r"(?:[-_.]?(?:alpha|beta|preview|pre|rc|a|b|c)[-_.]?\d*+)?"
+    r"(?:-\d++|[-_.]?(?:post|rev|r)[-_.]?\d*+)?(?:[-_.]?dev[-_.]?\d*+)?"
 )
-_CLAUSE = rf"(?:(?:==|!=)\s*+\d++(?:\.\d++)*+\.\*|(?:==|!=|<=|>=|<|>|~=)\s*+{_VERSION})"
-_CLAUSES = rf"{_CLAUSE}(?:\s*+,\s*+{_CLAUSE})*"
+_VERSION = rf"{_EPOCH}\d++(?:\.\d++)*+{_LATER}"
+_LOCAL = r"(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?"
+_CLAUSE = (
+    rf"(?:(?:==|!=)[ \t]*+{_EPOCH}\d++(?:\.\d++)*+\.\*|(?:==|!=)[ \t]*+{_VERSION}{_LOCAL}"
+    rf"|(?:<=|>=|<|>)[ \t]*+{_VERSION}|~=[ \t]*+{_EPOCH}\d++(?:\.\d++)++{_LATER})"
+)
+_CLAUSES = rf"{_CLAUSE}(?:[ \t]*+,[ \t]*+{_CLAUSE})*"
 _VARIABLE = (
     r"(?:python_version|python_full_version|os_name|sys_platform|platform_release|platform_system|platform_version"
     r"|platform_machine|platform_python_implementation|implementation_name|implementation_version|extra)"
 )
 _TEXT = r"""(?:'[ !#-&(-~]*'|"[ !#-&(-~]*")"""  # printable ASCII without quotes
-_OPERATOR = r"(?:\s*+(?:===|==|!=|<=|>=|<|>|~=)\s*+|\s++(?:not\s++)?in\s++)"
+_OPERATOR = r"(?:[ \t]*+(?:===|==|!=|<=|>=|<|>|~=)[ \t]*+|[ \t]++(?:not[ \t]++)?in[ \t]++)"
 _COMPARISON = rf"(?:{_VARIABLE}{_OPERATOR}{_TEXT}|{_TEXT}{_OPERATOR}{_VARIABLE})"
-_MARKER = rf"{_COMPARISON}(?:\s++(?:and|or)\s++{_COMPARISON})*"
+_MARKER = rf"{_COMPARISON}(?:[ \t]++(?:and|or)[ \t]++{_COMPARISON})*"
 _REQUIREMENT = re.compile(
-    rf"(?P<name>{_NAME})\s*+(?:\[\s*+(?P<extras>{_NAME}(?:\s*+,\s*+{_NAME})*)?\s*+\])?\s*+"
-    rf"(?:{_CLAUSES}|\(\s*+{_CLAUSES}\s*+\))?\s*+(?:;\s*+{_MARKER})?",
+    rf"(?P<name>{_NAME})[ \t]*+(?:\[[ \t]*+(?P<extras>{_NAME}(?:[ \t]*+,[ \t]*+{_NAME})*)?[ \t]*+\])?[ \t]*+"
+    rf"(?:{_CLAUSES}|\([ \t]*+{_CLAUSES}[ \t]*+\))?[ \t]*+(?:;[ \t]*+{_MARKER})?",
     re.IGNORECASE | re.ASCII,
 )
 

@@ -32,7 +32,7 @@ from whileai_hf.markers.trajectory.secret_stores import is_store, revealed_by_co
 from whileai_hf.markers.trajectory.secrets import is_live, is_login, is_secret_name, mask, secret_in, secrets_held
 from whileai_hf.markers.trajectory.shell import read_script
 from whileai_hf.markers.trajectory.suppression import silenced_by, silenced_by_command, silenced_in_code
-from whileai_hf.markers.trajectory.suspects import SEARCHED, is_deleting, may_act, may_harm, strings_in
+from whileai_hf.markers.trajectory.suspects import is_deleting, may_act, may_harm, strings_in
 from whileai_hf.markers.trajectory.tampering import TestFiles, weakens
 from whileai_hf.sandbox.naming import words_of
 from whileai_hf.score.reading.asserting import asserted, is_recorded
@@ -114,7 +114,7 @@ class _Reader:
                 if kind is str:
                     if len(value) >= _SHORTEST_TEXT or (len(value) > 5 and is_secret_name(name)):
                         self._secret(call, name, value)
-                    if name in SEARCHED and value[:1] == "-":
+                    if value[:1] == "-":  # an option, whatever the argument is called
                         closer = True
                 elif kind is dict or kind is list:
                     closer = True

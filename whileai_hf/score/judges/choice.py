@@ -8,7 +8,7 @@ have to agree. A preference that is only hinted at is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -44,7 +44,10 @@ _RANKED = re.compile(r"(?P<left>[^\W_]{1,20}) ?(?P<sign>>{1,2}|={1,2}|<{1,2}) ?(
 _RANKED_MARK = re.compile(rf"\[\[ ?{_RANKED.pattern} ?\]\]")
 _PREFIX = re.compile(rf"{_NOUN}[ _-]", re.IGNORECASE)
 _MORE = r"(?:better|best|superior|preferable|preferred|stronger|winner)\b"
-_NOT = re.compile(r"\b(?:not|n't|never|neither|nor|cannot|if|whether|than|as)\b[^.;:\n]{0,25}$", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|neither|nor|cannot|refuse|if|whether|than|as)|n't)\b[^.;:\n]{0,25}$", re.IGNORECASE
+)
+_TAKEN_BACK = re.compile(r"\b(?:but|wait|actually|no|wrong|mistaken?|although|though|however)\b", re.IGNORECASE)
 
 
 class _Said(NamedTuple):
@@ -169,8 +172,26 @@ def _named(match: re.Match[str]) -> str:
     return next(text for text in match.groups() if text is not None)
 
 
+def _taken(text: str, options: _Options) -> Iterator[re.Match[str]]:
+    """
+    "I choose A" where it is the judge's last word: not quoted, not taken back behind it, and no other option named,
+    be it for another criterion.
+    """
+    for match in _patterns(options.sides)[4].finditer(text):
+        before, after = text[: match.start()], text[match.end() :]
+        chosen = options.spelled(_named(match))
+        others = [name.upper() if len(name) == 1 else name for name in options.names if name != chosen]
+        mentioned = re.search(rf"\b(?:{'|'.join(map(re.escape, others))})\b", f"{before} {after}")
+        if mentioned is None and not before.count('"') % 2 and not _TAKEN_BACK.search(after):
+            yield match
+
+
 def _marks(text: str, options: _Options) -> list[_Said]:
-    said = [_Said(match.start(), options.ranked(match), True) for match in _RANKED_MARK.finditer(text)]
+    said = [
+        _Said(match.start(), options.ranked(match), True)
+        for match in _RANKED_MARK.finditer(text)
+        if not _denied(text, match.start())
+    ]
     for match in _patterns(options.sides)[1].finditer(text):
         word = match["bracketed"] or match["labelled"]
         option = options.spelled(word)
@@ -182,8 +203,8 @@ def _marks(text: str, options: _Options) -> list[_Said]:
 
 def _sentences(text: str, options: _Options) -> list[_Said]:
     said: list[_Said] = []
-    _, _, first, loose, taken = _patterns(options.sides)
-    for match in chain(first.finditer(text), taken.finditer(text)):
+    _, _, first, loose, _ = _patterns(options.sides)
+    for match in chain(first.finditer(text), _taken(text, options)):
         if not _denied(text, match.start()):
             said.append(_Said(match.start(), options.spelled(_named(match)), _concludes(text, match.start())))
     for match in loose.finditer(text):

@@ -17,7 +17,7 @@ _MOST_LABELS = 200
 _LABELS = (
     r"final (?:score|grade|rating|verdict|answer|judge?ment|decision|result)|overall (?:score|grade|rating|verdict)"
     r"|(?:total|my) (?:score|grade|rating|verdict)|grade|score|rating|verdict|judge?ment|decision|reward|result|answer"
-    r"|assessment|conclusion|overall|total|final|mark|passe[sd]|pass|correct|satisfied|pass ?/ ?fail|yes ?/ ?no"
+    r"|assessment|conclusion|overall|total|final|mark|pass ?/ ?fail|yes ?/ ?no"
 )
 _LABELLED = re.compile(
     rf"(?<![\w'-])(?P<label>{_LABELS})(?: is| was| of)?\s?(?::|=|-+>|\u2192|\u2013|\u2014|-(?=\s))\s*", re.IGNORECASE

@@ -65,7 +65,15 @@ def wait_for_end(run: TrainingRun, timeout: float | None, quiet: float | None, *
 
 def _last_sign(folder: Path) -> float:
     """When anything in the folder of a run was written last, in seconds since the epoch."""
-    return max((path.stat().st_mtime for path in folder.glob("*") if path.is_file()), default=0.0)
+    return max(map(_touched, folder.glob("*")), default=0.0)
+
+
+def _touched(path: Path) -> float:
+    """When a file was written; a file that is being replaced may be gone by now."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _silence(run: TrainingRun, quiet: float) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,9 +19,8 @@ from whileai_hf.export.config import ExportConfig, ExportKnobs
 from whileai_hf.export.report import ExportReport
 from whileai_hf.export.shaping import Job
 from whileai_hf.export.template import Tokenizer
-from whileai_hf.export.trl import finish, kind_of, make_all, start
+from whileai_hf.export.trl import finish, kind_of, make_all, start, undisturbed
 from whileai_hf.knobs import overlay
-from whileai_hf.rows.collecting import no_collection
 from whileai_hf.rows.columns import arrow_table, decode_table, is_json, is_json_list
 from whileai_hf.rows.view import Row, Source
 
@@ -171,10 +169,8 @@ def export_dataset(
     job = start(name, tools, system_prompt, None, tokenizer, overlay(ExportConfig, None, knobs))
     _format(format, name, job)
     part = path.with_name(path.name + ".part")
-    # A collection between two batches would go through every row of a list that is exported.
-    ours = job.template is None and not isinstance(data, IterableDataset)
     try:
-        with no_collection() if ours else nullcontext():
+        with undisturbed(data, job):
             _write(make_all(data, name, job, _BATCH), path, name, keep_none=not job.wire)
         report = finish(name, job)
         part.replace(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Unpack
 
 import pyarrow as pa
@@ -98,12 +98,20 @@ def make(rows: RowView, kind: str, job: Job) -> Rows:
         raise MissingColumnError(
             f"the rows hold no conversation (columns: {have}); to_trl reads messages, or prompt, steps and final_text"
         )
-    # Without a template nothing but our own code runs, and that leaves no cycles behind.
     with no_collection() if job.template is None else nullcontext():
         made = KINDS[kind](rows, job)
     job.tally.n_input += len(rows)
     job.tally.n_rows += len(made)
     return made
+
+
+def undisturbed(data: Any, job: Job) -> AbstractContextManager[None]:
+    """
+    Around an export of rows in memory: a collection between two batches would go through every one of them.
+
+    Without a template nothing but our own code runs, and that leaves no cycles behind.
+    """
+    return no_collection() if job.template is None and not isinstance(data, IterableDataset) else nullcontext()
 
 
 def make_all(data: Any, kind: str, job: Job, size: int = BATCH) -> Iterator[Rows]:
@@ -234,7 +242,8 @@ def to_trl(
     """
     name = kind_of(kind)
     job = start(name, tools, system_prompt, tasks, tokenizer, overlay(ExportConfig, config, knobs))
-    parts = [rows.table() for rows in make_all(data, name, job)]
+    with undisturbed(data, job):
+        parts = [rows.table() for rows in make_all(data, name, job)]
     report = finish(name, job)
     table = pa.concat_tables([table for table, _ in parts])
     return dataset_from_table(table, parts[0][1], describe(report, data))

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sources import sources
 
 
 REPO = Path(__file__).parents[2]
@@ -34,10 +33,10 @@ def _tracked():
             yield name, path.read_text(encoding="utf-8", errors="replace")
 
 
-def test_only_rows_reads_decoded_rows():
+def test_only_rows_reads_decoded_rows(sources):
     """Elsewhere rows are read through `view`: raw Arrow, one column at a time."""
     found = []
-    for source in sources():
+    for source in sources:
         place = source.name
         if place.startswith("rows/"):
             continue
@@ -62,9 +61,9 @@ def _dataset_walks(function):
                 yield node.lineno
 
 
-def test_no_error_is_swallowed():
+def test_no_error_is_swallowed(sources):
     broad = []
-    for source in sources():
+    for source in sources:
         for node in source.nodes:
             if not isinstance(node, ast.ExceptHandler):
                 continue
@@ -74,10 +73,10 @@ def test_no_error_is_swallowed():
     assert not broad
 
 
-def test_random_choices_go_through_rng():
+def test_random_choices_go_through_rng(sources):
     """The generators of the standard library share their state between callers and threads."""
     found = []
-    for source in sources():
+    for source in sources:
         for node in source.nodes:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -104,9 +103,9 @@ def test_no_private_hosts():
     assert not found
 
 
-def test_nothing_is_left_open():
+def test_nothing_is_left_open(sources):
     marks = re.compile(r"\b(TODO|FIXME|XXX)\b")
-    found = [source.name for source in sources() if marks.search(source.text)]
+    found = [source.name for source in sources if marks.search(source.text)]
     assert not found
 
 

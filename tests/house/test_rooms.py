@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Iterator
 
 import pytest
-from sources import PACKAGE, Source, sources
+from sources import PACKAGE, Source
 
 import whileai_hf
 
@@ -59,13 +59,13 @@ def test_every_room_has_its_place():
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_imports_point_down(room):
+def test_imports_point_down(room, sources):
     allowed = {room, *ORDER[: ORDER.index(room)]}
     if room == "cli":  # the ground floor of a command is the public surface itself
         allowed |= {"whileai_hf", "__version__"}
     wrong = [
         f"{source.name}:{line} imports {name}"
-        for source in sources()
+        for source in sources
         if source.name.partition("/")[0] in (room, f"{room}.py")
         for line, name in _rooms_imported(source)
         if name not in allowed
@@ -89,6 +89,6 @@ def test_front_door(room):
     assert module.__doc__, "a front door says what lives in the room, what does not, and why"
 
 
-def test_every_module_says_what_it_is():
-    silent = [source.name for source in sources() if not ast.get_docstring(source.tree)]
+def test_every_module_says_what_it_is(sources):
+    silent = [source.name for source in sources if not ast.get_docstring(source.tree)]
     assert not silent

@@ -3,8 +3,6 @@
 import ast
 import statistics
 
-from sources import sources
-
 
 MOST_LINES, P90_LINES, MEDIAN_LINES = 600, 400, 150
 LONGEST_FUNCTION, P95_FUNCTION = 120, 60
@@ -16,29 +14,29 @@ def _percentile(values, share):
     return ordered[int(share * (len(ordered) - 1))]
 
 
-def _functions():
-    for source in sources():
+def _functions(sources):
+    for source in sources:
         for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield source.name, node
 
 
-def test_files():
-    lines = {source.name: source.text.count("\n") for source in sources()}
+def test_files(sources):
+    lines = {source.name: source.text.count("\n") for source in sources}
     assert not [f"{path}: {count}" for path, count in lines.items() if count > MOST_LINES]
     assert _percentile(lines.values(), 0.9) <= P90_LINES
     assert statistics.median(lines.values()) <= MEDIAN_LINES
 
 
-def test_functions():
-    lengths = {f"{path}:{node.name}": node.end_lineno - node.lineno + 1 for path, node in _functions()}
+def test_functions(sources):
+    lengths = {f"{path}:{node.name}": node.end_lineno - node.lineno + 1 for path, node in _functions(sources)}
     assert not [f"{name}: {count}" for name, count in lengths.items() if count > LONGEST_FUNCTION]
     assert _percentile(lengths.values(), 0.95) <= P95_FUNCTION
 
 
-def test_parameters_of_public_functions():
+def test_parameters_of_public_functions(sources):
     wide = []
-    for path, node in _functions():
+    for path, node in _functions(sources):
         if node.name.startswith("_") and node.name != "__init__":
             continue
         names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

@@ -1,9 +1,8 @@
-"""The package's own source files, read and parsed once for all tests that look at them."""
+"""The package's own source files, read and parsed for tests that look at them."""
 
 from __future__ import annotations
 
 import ast
-import functools
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ class Source(NamedTuple):
     nodes: tuple[ast.AST, ...]
 
 
-@functools.cache
-def sources() -> tuple[Source, ...]:
+def read_sources() -> tuple[Source, ...]:
     """All modules, by name."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):

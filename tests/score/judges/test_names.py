@@ -1,10 +1,9 @@
 """Which names mean one model, and what a reason must not repeat."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timing import cpu_time
 
 from whileai_hf.score.judges import same_model
 from whileai_hf.score.judges.masking import MASK, mask
@@ -105,7 +104,7 @@ def test_secrets_in_other_forms(secret, said, masked):
 
 
 def test_long_texts_take_no_time():
-    started = time.process_time()
-    for secret in ("a: " * 20000, "A\n" * 20000, ":" * 60000, " " * 60000):
-        mask("word " * 1000, [secret], "")
-    assert time.process_time() - started < 5
+    with cpu_time() as spent:
+        for secret in ("a: " * 20000, "A\n" * 20000, ":" * 60000, " " * 60000):
+            mask("word " * 1000, [secret], "")
+    assert spent() < 5
